@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from bench import peers, results, rows, runner, table
-from bench.model import Row
+from bench.model import BenchRow
 from bench.surroundings import Bench
 from tools.stack import ROOT
 
@@ -21,7 +21,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(only: str) -> list[Row]:
+def chosen(only: str) -> list[BenchRow]:
     """The rows whose names begin so. Exits where a name is nobody's."""
     every, wanted = rows.every(), [name for name in only.split(",") if name]
     for name in wanted:

@@ -9,19 +9,16 @@ import socketserver
 import threading
 import time
 from multiprocessing.queues import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-from bench import load
-
-if TYPE_CHECKING:
-    from bench.load import Load, Plan
+from bench.model import Load, LoadPlan
 
 PROCESSES = 2
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
-def request_of(plan: "Plan", number: int, prefix: str) -> bytes:
+def request_of(plan: LoadPlan, number: int, prefix: str) -> bytes:
     lines = [
         f"{plan.method} {plan.paths[number % len(plan.paths)]} HTTP/1.1",
         f"Host: {urlsplit(plan.url).netloc}",
@@ -45,7 +42,7 @@ def is_whole(answer: bytes) -> bool:
     return False
 
 
-class Connection:
+class LoadConnection:
     """One request in flight, on a connection that is opened anew where the server closes it."""
 
     def __init__(self, address: tuple[str, int]) -> None:
@@ -63,13 +60,13 @@ class Connection:
         self.socket = socket.create_connection(self.address)
 
 
-def drive(plan: "Plan", connections: int, seconds: float, first: int, answers: "SimpleQueue[Any]") -> None:
+def drive(plan: LoadPlan, connections: int, seconds: float, first: int, answers: "SimpleQueue[Any]") -> None:
     """One process: (latencies, refused)."""
     parts = urlsplit(plan.url)
     address, prefix = (str(parts.hostname), parts.port or 80), secrets.token_hex(6)
     selector, number, latencies, refused = selectors.DefaultSelector(), first, [], 0
     for _ in range(connections):
-        one = Connection(address)
+        one = LoadConnection(address)
         selector.register(one.socket, selectors.EVENT_READ, one)
         one.send(request_of(plan, number, prefix))
         number += 1
@@ -92,7 +89,7 @@ def drive(plan: "Plan", connections: int, seconds: float, first: int, answers: "
     answers.put((latencies, refused))
 
 
-def run(plan: "Plan", connections: int, seconds: float) -> "Load":
+def run(plan: LoadPlan, connections: int, seconds: float) -> Load:
     """Like `load.run`."""
     answers: SimpleQueue[Any] = multiprocessing.SimpleQueue()
     count = min(PROCESSES, connections)
@@ -109,7 +106,7 @@ def run(plan: "Plan", connections: int, seconds: float) -> "Load":
         process.join()
     latencies = sorted(latency for part, _ in found for latency in part)
     refused = sum(part for _, part in found)
-    return load.Load(
+    return Load(
         answered=len(latencies) - refused,
         refused=refused,
         seconds=seconds,
@@ -139,11 +136,11 @@ class TrivialServer(socketserver.ThreadingTCPServer):
     request_queue_size = 128
 
 
-def ceiling(connections: int, seconds: float = 1.0) -> "Load":
+def ceiling(connections: int, seconds: float = 1.0) -> Load:
     """What the client reaches against a server that does nothing."""
     with TrivialServer(("127.0.0.1", 0), Trivial) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}"
-        found = run(load.Plan(url=url, paths=("/",), authorizations=("none",)), connections, seconds)
+        found = run(LoadPlan(url=url, paths=("/",), authorizations=("none",)), connections, seconds)
         server.shutdown()
     return found

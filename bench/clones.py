@@ -21,7 +21,7 @@ STRANGER = "1000000 + n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class CopiedTable:
     """`key` is the column with the task's id, `changes` are SQL expressions over n and {owners} by column; ids that the
     database gives are given anew."""
 
@@ -31,22 +31,22 @@ class Table:
     is_numbered: bool = False
 
 
-TASK = Table(name="tasks_task", key="id", changes=dict.fromkeys(("key_id", "secret_id", "account_id"), OWNER))
-PAYLOAD = Table(name="tasks_taskpayload", key="task_id", changes={})
-HOLD = Table(name="billing_hold", key="reference", changes=dict.fromkeys(("key_id", "account_id"), OWNER))
-EVENT = Table(name="tasks_taskevent", key="task_id", changes={"key_id": OWNER}, is_numbered=True)
-CALL = Table(
+TASK = CopiedTable(name="tasks_task", key="id", changes=dict.fromkeys(("key_id", "secret_id", "account_id"), OWNER))
+PAYLOAD = CopiedTable(name="tasks_taskpayload", key="task_id", changes={})
+HOLD = CopiedTable(name="billing_hold", key="reference", changes=dict.fromkeys(("key_id", "account_id"), OWNER))
+EVENT = CopiedTable(name="tasks_taskevent", key="task_id", changes={"key_id": OWNER}, is_numbered=True)
+CALL = CopiedTable(
     name="tasks_call",
     key="task_id",
     changes={"handle": "jsonb_set(t.handle, '{id}', to_jsonb('seeded-' || n))"},
     is_numbered=True,
 )
-ACCOUNT = Table(name="accounts_account", key="id", changes={})
+ACCOUNT = CopiedTable(name="accounts_account", key="id", changes={})
 QUEUED = (TASK, PAYLOAD, HOLD, EVENT)
 FOLLOWED = (*QUEUED, CALL)
 
 
-def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED, *, owners: int = OWNERS) -> None:
+def copied(url: str, task_id: str, count: int, tables: Iterable[CopiedTable] = QUEUED, *, owners: int = OWNERS) -> None:
     """Copy the rows of a live task `count` times, with its reservation, and analyse."""
     new_id = f"substr('{task_id}', 1, 15) || lpad(n::text, 16, '0')"
     with psycopg.connect(url) as connection:
@@ -63,7 +63,7 @@ def copied(url: str, task_id: str, count: int, tables: Iterable[Table] = QUEUED,
         connection.execute("VACUUM ANALYZE")
 
 
-def columns(connection: psycopg.Connection, table: Table) -> list[str]:
+def columns(connection: psycopg.Connection, table: CopiedTable) -> list[str]:
     rows = connection.execute(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'public' AND table_name = %s "
         "ORDER BY ordinal_position",
@@ -73,7 +73,7 @@ def columns(connection: psycopg.Connection, table: Table) -> list[str]:
 
 
 def copy_rows(
-    connection: psycopg.Connection, table: Table, task_id: str, *, new_id: str, series: str, owners: int = 1
+    connection: psycopg.Connection, table: CopiedTable, task_id: str, *, new_id: str, series: str, owners: int = 1
 ) -> None:
     """All rows that the task has in this table, for each n of the series."""
     names = columns(connection, table)
@@ -89,9 +89,9 @@ def copy_rows(
 
 
 STRANGERS = (
-    Table(name="accounts_account", key="id", changes={"name": "'stranger-' || n", "balance_micros": "0"}),
-    Table(name="accounts_apikey", key="account_id", changes={"id": STRANGER}),
-    Table(
+    CopiedTable(name="accounts_account", key="id", changes={"name": "'stranger-' || n", "balance_micros": "0"}),
+    CopiedTable(name="accounts_apikey", key="account_id", changes={"id": STRANGER}),
+    CopiedTable(
         name="accounts_keysecret", key="key_id", changes={"id": STRANGER, "digest": "md5(n::text) || md5('of ' || n)"}
     ),
 )
@@ -107,11 +107,11 @@ def add_strangers(url: str, count: int) -> None:
 
 
 ENDED = (
-    Table(name="tasks_taskevent", key="task_id", changes={}, is_numbered=True),
-    Table(name="tasks_task", key="id", changes={"callback_url": "NULL"}),
-    Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
-    Table(name="billing_hold", key="reference", changes={}),
-    Table(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
+    CopiedTable(name="tasks_taskevent", key="task_id", changes={}, is_numbered=True),
+    CopiedTable(name="tasks_task", key="id", changes={"callback_url": "NULL"}),
+    CopiedTable(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
+    CopiedTable(name="billing_hold", key="reference", changes={}),
+    CopiedTable(name="tasks_taskpayload", key="task_id", changes={"params": "NULL", "pruned_at": "now()"}),
 )
 INDEXES = """
 SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename = %s
@@ -142,7 +142,7 @@ def seeded_prefix(url: str) -> str:
     return str(first)[:-DIGITS]
 
 
-def grow_table(url: str, prefix: str, first: int, end: int, table: Table) -> None:
+def grow_table(url: str, prefix: str, first: int, end: int, table: CopiedTable) -> None:
     """Its indexes are made anew at the end, which is faster; foreign keys are not asked."""
     zeroth, new_id = prefix + "0" * DIGITS, f"'{prefix}' || lpad(n::text, {DIGITS}, '0')"
     with psycopg.connect(url, autocommit=True) as connection:

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 
 from bench.model import Incorrect
-from bench.service import Service
+from bench.service import BenchService
 
 COUNTS = """
 SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold),
@@ -41,7 +41,7 @@ def counts(url: str) -> Counts:
     return Counts(tasks=tasks, holds=holds, payloads=payloads, queued_events=events)
 
 
-def settle(service: Service) -> None:
+def settle(service: BenchService) -> None:
     """Until no more tasks come: the load generator has hung up, but the last requests may still be at work."""
     last = -1
     while (now := counts(service.database_url).tasks) != last:
@@ -49,7 +49,7 @@ def settle(service: Service) -> None:
         time.sleep(0.25 if service.database_url.startswith("postgres") else 0.5)  # a writer of SQLite waits its turn
 
 
-def check(service: Service, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:
+def check(service: BenchService, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:
     """Raises Incorrect. A load generator that stops leaves at most `in_flight` requests without a known answer."""
     after = counts(service.database_url)
     if refused:
@@ -62,7 +62,7 @@ def check(service: Service, *, before: Counts, answered: int, refused: int, in_f
     check_ledger(service)
 
 
-def check_ledger(service: Service) -> None:
+def check_ledger(service: BenchService) -> None:
     """Raises Incorrect where a rule of the books is broken."""
     answer = service.manage("check_ledger", check=False)
     if answer.returncode:

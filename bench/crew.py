@@ -14,7 +14,7 @@ import requests
 
 from bench import clones, correctness, plugin, processor, seed
 from bench.model import Incorrect
-from bench.service import Service
+from bench.service import BenchService
 from bench.surroundings import Bench
 from tools.children import Child
 from tools.stack import MANAGE, ROOT
@@ -29,7 +29,7 @@ FROM tasks_task WHERE id LIKE '{prefix}%' AND finished_at IS NOT NULL
 
 
 @contextmanager
-def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[Service]:
+def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[BenchService]:
     """A service on this database that sells this offer, with the adapter that answers at once among its adapters."""
     plugged = {"PYTHONPATH": str(plugin.install(bench.folder)), "WEB_CONCURRENCY": "1", **environment}
     with bench.service(url, **plugged) as service:
@@ -37,7 +37,7 @@ def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[
         yield service
 
 
-def start_worker(service: Service, *, concurrency: int, lanes: str = "tasks") -> Child:
+def start_worker(service: BenchService, *, concurrency: int, lanes: str = "tasks") -> Child:
     """A worker, once it works; its connections to the database bear its name."""
     arguments = ("--lanes", lanes, "--concurrency", str(concurrency))
     worker = service.start_worker(*arguments, PGAPPNAME="worker")
@@ -45,7 +45,7 @@ def start_worker(service: Service, *, concurrency: int, lanes: str = "tasks") ->
     return worker
 
 
-def submitted(service: Service, body: Mapping[str, Any], *, number: int = 0, prompt: str = "") -> str:
+def submitted(service: BenchService, body: Mapping[str, Any], *, number: int = 0, prompt: str = "") -> str:
     """The id of a new task of this account. Raises Incorrect."""
     sent = {**body, "params": {**body["params"], **({"prompt": prompt} if prompt else {})}}
     headers = {"Authorization": seed.authorizations(number + 1)[number]}
@@ -55,7 +55,7 @@ def submitted(service: Service, body: Mapping[str, Any], *, number: int = 0, pro
     return str(answer.json()["id"])
 
 
-def preload(service: Service, body: Mapping[str, Any], count: int, *, owners: int = clones.OWNERS) -> str:
+def preload(service: BenchService, body: Mapping[str, Any], count: int, *, owners: int = clones.OWNERS) -> str:
     """Queue so many tasks, one by HTTP and its copies by the database; returns what all their ids begin with."""
     web = service.start_web()
     first = submitted(service, body)
@@ -73,7 +73,7 @@ class Preloaded:
     prefix: str
 
     @contextmanager
-    def copy(self, **environment: str) -> Iterator[Service]:
+    def copy(self, **environment: str) -> Iterator[BenchService]:
         """A service on a copy of it; start its processes."""
         url, plugged = self.bench.databases.copy(self.url), {"PYTHONPATH": str(plugin.install(self.bench.folder))}
         try:
@@ -126,7 +126,7 @@ class Ended:
         return self.count / self.seconds
 
 
-def check(service: Service) -> None:
+def check(service: BenchService) -> None:
     """Raises Incorrect unless tasks, holds, payloads, first events and books agree."""
     counted = correctness.counts(service.database_url)
     if len({counted.tasks, counted.holds, counted.payloads, counted.queued_events}) != 1:
@@ -163,10 +163,10 @@ class Watch:
                 self.connections = max(self.connections, *connection.execute(counting).fetchone() or (0,))
 
 
-class Provider:
+class BenchProvider:
     """The provider of `bench/provider.py` in a process of its own."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: BenchService) -> None:
         log = service.folder / "provider.log"
         command = (MANAGE[0], "-m", "bench.provider")
         self.child = Child("provider", command, environment=service.environment, log=log, folder=ROOT)

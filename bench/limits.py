@@ -17,10 +17,10 @@ def within(seconds: int) -> Iterator[None]:
         yield
         return
 
-    def ring(number: int, frame: FrameType | None) -> None:
+    def give_up(number: int, frame: FrameType | None) -> None:
         raise Incorrect(f"took too long: more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(seconds)
     try:
         yield

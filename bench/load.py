@@ -4,46 +4,16 @@ import json
 import secrets
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench import client
+from bench.model import Load, LoadPlan
 from tools.children import PATIENCE
 
 SCRIPT = Path(__file__).with_name("load.lua")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is sent: a method, a path for each request in turn, a body, and an Authorization for each in turn.
-
-    With `is_unique` each request has an Idempotency-Key of its own. `keeps_alive` is off for servers that cannot.
-    """
-
-    url: str
-    method: str = "GET"
-    paths: tuple[str, ...]
-    body: str = ""
-    authorizations: tuple[str, ...]
-    is_unique: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """What came back. `refused` counts answers that are no 2xx, and errors of the connection."""
-
-    answered: int
-    refused: int
-    seconds: float
-    p50_ms: float
-    p99_ms: float
-
-    @property
-    def rate(self) -> float:
-        return self.answered / self.seconds
-
-
-def run(plan: Plan, *, connections: int, seconds: float, folder: Path) -> Load:
+def run(plan: LoadPlan, *, connections: int, seconds: float, folder: Path) -> Load:
     """Keep so many requests in flight for so long; `folder` takes a file."""
     wrk = shutil.which("wrk")
     return with_wrk(wrk, plan, connections, seconds, folder) if wrk else client.run(plan, connections, seconds)
@@ -56,7 +26,7 @@ def described() -> str:
     return f"own client, at most {client.ceiling(64).rate:,.0f} requests a second"
 
 
-def with_wrk(wrk: str, plan: Plan, connections: int, seconds: float, folder: Path) -> Load:
+def with_wrk(wrk: str, plan: LoadPlan, connections: int, seconds: float, folder: Path) -> Load:
     parts = folder / f"load-{secrets.token_hex(4)}.txt"
     head = [plan.method, plan.body, "unique" if plan.is_unique else "", secrets.token_hex(6)]
     parts.write_text("\n".join([*head, str(len(plan.paths)), *plan.paths, *plan.authorizations]) + "\n")

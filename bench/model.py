@@ -18,6 +18,36 @@ class Incorrect(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadPlan:
+    """What is sent: a method, a path for each request in turn, a body, and an Authorization for each in turn.
+
+    With `is_unique` each request has an Idempotency-Key of its own. `keeps_alive` is off for servers that cannot.
+    """
+
+    url: str
+    method: str = "GET"
+    paths: tuple[str, ...]
+    body: str = ""
+    authorizations: tuple[str, ...]
+    is_unique: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What came back. `refused` counts answers that are no 2xx, and errors of the connection."""
+
+    answered: int
+    refused: int
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+
+    @property
+    def rate(self) -> float:
+        return self.answered / self.seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """What one run of one contender gave: figures by name, such as rate (per second), p50_ms, p99_ms, cpu_ms."""
 
@@ -69,7 +99,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class BenchRow:
     """One thing that is measured.
 
     `contest` is a context manager: it starts what the contenders need, gives them, and stops it. It raises Missing
@@ -96,7 +126,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class RowResult:
     """What the rounds of a row gave. `skipped` and `failed` say why there are none; `missing` are left-out contenders
     with what they lacked."""
 

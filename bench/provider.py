@@ -25,7 +25,7 @@ BACKLOG = 4096
 BATCH = "/batch/contents/generations/tasks"
 
 
-class State:
+class ProviderState:
     """What all connections share; `set` changes it between two runs."""
 
     def __init__(self, url: str) -> None:
@@ -89,7 +89,7 @@ class State:
         }
 
 
-def answer(state: State, method: str, target: str, body: bytes) -> tuple[bytes, str, float]:
+def answer(state: ProviderState, method: str, target: str, body: bytes) -> tuple[bytes, str, float]:
     """The body, its type and after how many seconds it is sent."""
     path, _, query = target.partition("?")
     state.requests[f"{method} {path.split('/')[1]}"] += 1
@@ -107,7 +107,7 @@ def answer(state: State, method: str, target: str, body: bytes) -> tuple[bytes, 
     return json.dumps(job_answer(state, method, path, query)).encode(), "application/json", 0.0
 
 
-def job_answer(state: State, method: str, path: str, query: str) -> dict[str, object]:
+def job_answer(state: ProviderState, method: str, path: str, query: str) -> dict[str, object]:
     """Of the two protocols with jobs."""
     if method == "POST":
         return {"id": f"job-{next(state.names)}", "status": "queued"}
@@ -121,7 +121,7 @@ def job_answer(state: State, method: str, path: str, query: str) -> dict[str, ob
 class Exchanges(asyncio.Protocol):
     """One kept-alive connection: a request, its answer, the next."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ProviderState) -> None:
         self.state = state
         self.buffer = b""
 
@@ -179,7 +179,7 @@ def split(buffer: bytes) -> tuple[str, str, bytes, bytes, bytes] | None:
 async def serve(port: int) -> None:
     listening = socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    state = State(url)
+    state = ProviderState(url)
     server = await asyncio.get_running_loop().create_server(lambda: Exchanges(state), sock=listening, backlog=BACKLOG)
     print(f"provider listening on {url}", flush=True)
     await server.serve_forever()

@@ -11,8 +11,8 @@ from typing import Any
 
 from bench import charts, results, rows, table
 from bench.charts import Bars
-from bench.model import Goal, Result, Row
-from bench.verdicts import Verdict, judge
+from bench.model import BenchRow, Goal, RowResult
+from bench.verdicts import GoalVerdict, judge
 from tools.stack import ROOT
 
 DOCUMENT = ROOT / "docs" / "performance.md"
@@ -22,7 +22,7 @@ STATES = ("before", "after")
 HEADINGS = ("row", "figure", "reference", "goal", *STATES)
 
 
-def found(state: str) -> dict[str, Result]:
+def found(state: str) -> dict[str, RowResult]:
     """Of all files of this state, whose names begin so."""
     return {name: result for path in files(state) for name, result in results.read(path).items()}
 
@@ -31,11 +31,11 @@ def files(state: str) -> list[Path]:
     return sorted(RESULTS.glob(f"{state}*.json"))
 
 
-def verdict(row: Row, goal: Goal, state: Mapping[str, Result]) -> Verdict | None:
+def verdict(row: BenchRow, goal: Goal, state: Mapping[str, RowResult]) -> GoalVerdict | None:
     return judge(row, goal, state[row.name]) if row.name in state else None
 
 
-def cell(verdict: Verdict | None) -> str:
+def cell(verdict: GoalVerdict | None) -> str:
     """The value, its spread and the verdict."""
     if verdict is None:
         return "–"
@@ -45,7 +45,7 @@ def cell(verdict: Verdict | None) -> str:
     return f"**{table.number(verdict.value)}**{spread} {verdict.word}"
 
 
-def markdown(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> str:
+def markdown(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]]) -> str:
     lines = [f"| {' | '.join(HEADINGS)} |", "|---" * len(HEADINGS) + "|"]
     for row in every:
         for goal in row.goals:
@@ -55,7 +55,7 @@ def markdown(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> st
     return "\n".join(lines)
 
 
-def figures(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> str:
+def figures(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]]) -> str:
     """What the runs themselves gave, as medians: all figures of all contenders."""
     lines = ["| row | contender | before | after |", "|---|---|---|---|"]
     for row in every:
@@ -66,7 +66,7 @@ def figures(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> str
     return "\n".join(lines)
 
 
-def meanings(every: list[Row]) -> str:
+def meanings(every: list[BenchRow]) -> str:
     return "\n".join(f"- `{row.name}`: {row.what}." for row in every)
 
 
@@ -79,7 +79,7 @@ def provenance() -> str:
     return "\n".join(lines)
 
 
-def share(verdict: Verdict | None) -> float | None:
+def share(verdict: GoalVerdict | None) -> float | None:
     """Of the goal; a bound from above counts turned round, so that longer is always better."""
     if verdict is None or not verdict.value:
         return None
@@ -87,7 +87,7 @@ def share(verdict: Verdict | None) -> float | None:
     return verdict.value / goal.at_least if goal.at_least else (goal.at_most or 0) / verdict.value
 
 
-def bars(every: list[Row], states: Mapping[str, Mapping[str, Result]]) -> list[Bars]:
+def bars(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]]) -> list[Bars]:
     groups = []
     for row in every:
         for goal in row.goals:

@@ -11,14 +11,14 @@ from typing import Any
 import django
 import psycopg
 
-from bench.model import Result, Sample
+from bench.model import RowResult, Sample
 
 
 def machine() -> str:
     return f"{os.cpu_count()} CPUs, {platform.system()} {platform.release()}, Python {platform.python_version()}"
 
 
-def dump(result: Result) -> dict[str, Any]:
+def dump(result: RowResult) -> dict[str, Any]:
     return {
         "rounds": [{name: dict(sample.figures) for name, sample in one.items()} for one in result.rounds],
         "skipped": result.skipped,
@@ -27,8 +27,8 @@ def dump(result: Result) -> dict[str, Any]:
     }
 
 
-def load(name: str, stored: Mapping[str, Any]) -> Result:
-    return Result(
+def load(name: str, stored: Mapping[str, Any]) -> RowResult:
+    return RowResult(
         name=name,
         rounds=tuple({n: Sample(figures=figures) for n, figures in one.items()} for one in stored["rounds"]),
         skipped=stored["skipped"],
@@ -37,14 +37,14 @@ def load(name: str, stored: Mapping[str, Any]) -> Result:
     )
 
 
-def read(path: Path) -> dict[str, Result]:
+def read(path: Path) -> dict[str, RowResult]:
     """The results by row; none where there is no such file."""
     if not path.exists():
         return {}
     return {name: load(name, stored) for name, stored in json.loads(path.read_text())["rows"].items()}
 
 
-def merge(path: Path, found: list[Result], versions: Mapping[str, str]) -> None:
+def merge(path: Path, found: list[RowResult], versions: Mapping[str, str]) -> None:
     """Write these rows into the file; what it holds of other rows stays."""
     stored = json.loads(path.read_text()) if path.exists() else {"rows": {}, "versions": {}}
     stored |= {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import Any
 
-from bench.model import Contest, Incorrect, Missing, Result, Round, Row, Sample
+from bench.model import BenchRow, Contest, Incorrect, Missing, Round, RowResult, Sample
 
 Say = Callable[[str], None]
 
@@ -28,7 +28,7 @@ def one_round(contest: Contest, missing: dict[str, str], say: Say) -> Round:
     return samples
 
 
-def run(row: Row, bench: Any, say: Say) -> Result:
+def run(row: BenchRow, bench: Any, say: Say) -> RowResult:
     """All rounds of a row. What fails, fails this row alone."""
     missing: dict[str, str] = {}
     started = time.monotonic()
@@ -39,29 +39,29 @@ def run(row: Row, bench: Any, say: Say) -> Result:
             for n in range(most):
                 say(f" {row.name}, round {n + 1} of {most}")
                 rounds.append(one_round(contest, missing, say))
-        return Result(name=row.name, rounds=tuple(rounds), missing=missing)
+        return RowResult(name=row.name, rounds=tuple(rounds), missing=missing)
     except Missing as error:
-        return Result(name=row.name, skipped=str(error))
+        return RowResult(name=row.name, skipped=str(error))
     except Incorrect as error:
-        return Result(name=row.name, failed=str(error))
+        return RowResult(name=row.name, failed=str(error))
     except Exception as error:
         say(traceback.format_exc())
-        return Result(name=row.name, failed=f"{type(error).__name__}: {error}".splitlines()[0][:200])
+        return RowResult(name=row.name, failed=f"{type(error).__name__}: {error}".splitlines()[0][:200])
     finally:
         say(f" {row.name}: {time.monotonic() - started:.0f} s")
 
 
-def groups(rows: Sequence[Row], *, is_quick: bool) -> Iterator[list[Row]]:
+def groups(rows: Sequence[BenchRow], *, is_quick: bool) -> Iterator[list[BenchRow]]:
     """Each alone; but in a quick run those that wait most of their time go together, where they follow each other."""
     for waits, those in groupby(rows, key=lambda row: row.waits and is_quick):
         listed = list(those)
         yield from [listed] if waits else [[row] for row in listed]
 
 
-def run_beside(rows: Sequence[Row], bench: Any, say: Say) -> list[Result]:
+def run_beside(rows: Sequence[BenchRow], bench: Any, say: Say) -> list[RowResult]:
     """Rows side by side; what each of several says is said at its end."""
 
-    def run_one(row: Row) -> Result:
+    def run_one(row: BenchRow) -> RowResult:
         said: list[str] = []
         result = run(row, bench, said.append)
         say("\n".join(said))

@@ -3,18 +3,13 @@
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bench import processor
 from tools.children import free_port
 from tools.stack import Stack
-
-if TYPE_CHECKING:
-    from bench.surroundings import Bench
 
 WEB_PROCESSES = "2"
 
@@ -41,18 +36,17 @@ class Spent:
         return {"cpu_ms": sum(found.values()), **found}
 
 
-class Service(Stack):
+class BenchService(Stack):
     """A stack of the measured tree, with limits out of the way. Children are named web, worker and sandbox."""
 
-    def __init__(self, bench: "Bench", database_url: str, **environment: str) -> None:
-        folder = Path(tempfile.mkdtemp(dir=bench.folder))
+    def __init__(
+        self, *, tree: Path, python: Path, folder: Path, database_pid: int | None, environment: Mapping[str, str]
+    ) -> None:
         port = str(free_port())
-        self.database_pid = bench.databases.pid if database_url.startswith("postgres") else None
+        self.database_pid = database_pid
         super().__init__(
             environment={
                 **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-                **bench.secrets,
-                "DATABASE_URL": database_url,
                 "ASSET_STORAGE": f"file://{folder / 'assets'}",
                 "HOST": "127.0.0.1",
                 "PORT": port,
@@ -65,8 +59,8 @@ class Service(Stack):
                 **environment,
             },
             folder=folder,
-            root=bench.tree,
-            python=bench.python,
+            root=tree,
+            python=python,
         )
 
     @property

@@ -16,7 +16,7 @@ import cryptography.fernet
 from bench import load, postgres, seed
 from bench.model import Missing
 from bench.postgres import Databases
-from bench.service import Service
+from bench.service import BenchService
 from tools.stack import ROOT
 
 Kept = TypeVar("Kept")
@@ -97,7 +97,7 @@ class Bench:
 
     def fill(self, url: str, *, tasks: int) -> None:
         """Migrate and load: the example catalog, accounts with a key each, and ended tasks."""
-        service = Service(self, url)
+        service = self._new_service(url)
         service.manage("migrate", "--noinput")
         service.manage("load_catalog", "catalog.example.yaml")
         script = [str(self.python), "-P", str(Path(seed.__file__)), "--accounts", str(ACCOUNTS), "--tasks", str(tasks)]
@@ -106,13 +106,22 @@ class Bench:
             raise RuntimeError(f"the database could not be filled:\n{answer.stdout}{answer.stderr}")
 
     @contextmanager
-    def service(self, database_url: str, **environment: str) -> Iterator[Service]:
+    def service(self, database_url: str, **environment: str) -> Iterator[BenchService]:
         """A service of the tree on this database; start its processes, they are stopped at the end of the block."""
-        service = Service(self, database_url, **environment)
+        service = self._new_service(database_url, **environment)
         try:
             yield service
         finally:
             service.stop()
+
+    def _new_service(self, database_url: str, **environment: str) -> BenchService:
+        return BenchService(
+            tree=self.tree,
+            python=self.python,
+            folder=Path(tempfile.mkdtemp(dir=self.folder)),
+            database_pid=self.databases.pid if database_url.startswith("postgres") else None,
+            environment={**self.secrets, "DATABASE_URL": database_url, **environment},
+        )
 
     def keep(self, name: str, opening: AbstractContextManager[Kept]) -> Kept:
         """What several rows share and what is slow to start: opened when it is first asked for, closed at the end."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from statistics import median
 
-from bench.model import Result, Row
-from bench.verdicts import Verdict, figures_of, judge
+from bench.model import BenchRow, RowResult
+from bench.verdicts import GoalVerdict, figures_of, judge
 
 HEADINGS = ("row", "figure", "reference", "ratio (least–most)", "goal", "verdict")
 
@@ -18,7 +18,7 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def cells(row: Row, verdict: Verdict) -> tuple[str, ...]:
+def cells(row: BenchRow, verdict: GoalVerdict) -> tuple[str, ...]:
     goal = verdict.goal
     ratio = "–" if verdict.value is None else number(verdict.value)
     if verdict.least is not None and verdict.least != verdict.most:
@@ -27,7 +27,7 @@ def cells(row: Row, verdict: Verdict) -> tuple[str, ...]:
     return row.name, f"{goal.figure} {number(verdict.figure)}", reference, ratio, goal.bound, verdict.word
 
 
-def medians(result: Result) -> dict[str, list[str]]:
+def medians(result: RowResult) -> dict[str, list[str]]:
     """Each contender's figures, `name median`."""
     found: dict[str, list[str]] = {}
     for contender in dict.fromkeys(name for one in result.rounds for name in one):
@@ -36,11 +36,11 @@ def medians(result: Result) -> dict[str, list[str]]:
     return found
 
 
-def lines_of(pairs: Iterable[tuple[Row, Result]]) -> list[tuple[str, ...]]:
+def lines_of(pairs: Iterable[tuple[BenchRow, RowResult]]) -> list[tuple[str, ...]]:
     return [cells(row, judge(row, goal, result)) for row, result in pairs for goal in row.goals]
 
 
-def text(pairs: Iterable[tuple[Row, Result]]) -> str:
+def text(pairs: Iterable[tuple[BenchRow, RowResult]]) -> str:
     """Columns as wide as they must be."""
     lines = [HEADINGS, *lines_of(pairs)]
     widths = [max(len(line[n]) for line in lines) for n in range(len(HEADINGS))]

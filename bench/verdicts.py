@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from bench.model import OURS, Goal, Result, Round, Row
+from bench.model import OURS, BenchRow, Goal, Round, RowResult
 
 LARGEST_SPREAD = 2.0
 """Where the reference's own figure moves further from round to round, nothing is concluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GoalVerdict:
     """One goal of one row. `value` is what the goal bounds, as median, least and most over the rounds; `figure` and
     `reference` are medians of what it is made of. `word` is pass, miss, unsure, failed or skipped: and why."""
 
@@ -47,7 +47,7 @@ def values_of(goal: Goal, rounds: Sequence[Round]) -> list[float]:
     return values
 
 
-def is_unsteady(row: Row, goal: Goal, rounds: Sequence[Round]) -> bool:
+def is_unsteady(row: BenchRow, goal: Goal, rounds: Sequence[Round]) -> bool:
     """Whether the reference, or the row's anchor, moved too far for any conclusion."""
     consulted = [figures_of(rounds, row.anchor, "rate")] if row.anchor else []
     if goal.against not in (None, OURS):
@@ -55,18 +55,20 @@ def is_unsteady(row: Row, goal: Goal, rounds: Sequence[Round]) -> bool:
     return any(spread(figures) > LARGEST_SPREAD for figures in consulted)
 
 
-def judge(row: Row, goal: Goal, result: Result) -> Verdict:
+def judge(row: BenchRow, goal: Goal, result: RowResult) -> GoalVerdict:
     """The verdict on one goal."""
     if result.failed or result.skipped:
-        return Verdict(goal=goal, word=f"failed: {result.failed}" if result.failed else f"skipped: {result.skipped}")
+        return GoalVerdict(
+            goal=goal, word=f"failed: {result.failed}" if result.failed else f"skipped: {result.skipped}"
+        )
     values = values_of(goal, result.rounds)
     if not values:
         lacking = (result.missing or {}).get(goal.against or OURS, f"{goal.against or OURS} {goal.figure}")
-        return Verdict(goal=goal, word=f"skipped: {lacking}")
+        return GoalVerdict(goal=goal, word=f"skipped: {lacking}")
     theirs = figures_of(result.rounds, goal.against, goal.against_figure or goal.figure) if goal.against else []
     middle = median(values)
     unsteady = is_unsteady(row, goal, result.rounds)
-    return Verdict(
+    return GoalVerdict(
         goal=goal,
         word="unsure" if unsteady else "pass" if goal.is_met(middle) else "miss",
         figure=median(figures_of(result.rounds, OURS, goal.figure)),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from reference.rows import Row
+from reference.rows import FieldRow
 
 PHRASES = {"2XX": "Any success", "3XX": "Any redirect", "4XX": "Any refusal", "5XX": "Any fault", "default": "All else"}
 
@@ -20,7 +20,7 @@ class MediaBody:
 
     media_type: str
     kind: str
-    rows: tuple[Row, ...]
+    rows: tuple[FieldRow, ...]
     examples: tuple[Example, ...]
 
 
@@ -28,7 +28,7 @@ class MediaBody:
 class StatusAnswer:
     status: str
     description: str
-    headers: tuple[Row, ...]
+    headers: tuple[FieldRow, ...]
     bodies: tuple[MediaBody, ...]
 
     @property
@@ -54,11 +54,11 @@ class Operation:
     is_webhook: bool
     is_deprecated: bool
     keys: tuple[str, ...]
-    parameters: tuple[tuple[str, tuple[Row, ...]], ...]
+    parameters: tuple[tuple[str, tuple[FieldRow, ...]], ...]
     description_of_body: str
     is_body_required: bool
     bodies: tuple[MediaBody, ...]
     answers: tuple[StatusAnswer, ...]
     errors: tuple[StatusAnswer, ...]
-    error_rows: tuple[Row, ...]
+    error_rows: tuple[FieldRow, ...]
     curl: str

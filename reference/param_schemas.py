@@ -32,28 +32,28 @@ def filled(schema: Schema) -> Schema:
     return whole
 
 
-def of_request(modality: str) -> Schema:
+def describe_request(modality: str) -> Schema:
     """What a schema says of the fields of a request."""
     table = tables.TABLES[modality]
     required = [row.name for row in table.rows if row.is_required]
     either = [{"required": [name], "properties": {name: EITHER[table[name].kind]}} for name in table.either]
     return {
         **({"required": required} if required else {}),
-        "properties": {"model": MODEL, **{row.name: of_field(row, table) for row in table.rows}},
+        "properties": {"model": MODEL, **{row.name: describe_field(row, table) for row in table.rows}},
         **({"anyOf": either} if either else {}),
     }
 
 
-def of_bounds(modality: str) -> Schema:
+def describe_bounds(modality: str) -> Schema:
     """What a schema says of the fields that the catalog lists."""
     rules = model_params.RULES[modality].items()
     return {"properties": {name: _refers("Choice" if rule.kind == CHOICE else "Most") for name, rule in rules}}
 
 
-MADE: Mapping[str, Callable[[str], Schema]] = {"params-of": of_request, "bounds-of": of_bounds}
+MADE: Mapping[str, Callable[[str], Schema]] = {"params-of": describe_request, "bounds-of": describe_bounds}
 
 
-def of_field(row: Param, table: ParamTable) -> Schema:
+def describe_field(row: Param, table: ParamTable) -> Schema:
     """The schema of one field as any model may take it."""
     if row.component:
         return _refers(row.component)

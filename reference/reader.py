@@ -6,7 +6,7 @@ from typing import Any
 
 from reference import rows, snippets, words
 from reference.operations import Example, MediaBody, Operation, StatusAnswer
-from reference.rows import Row
+from reference.rows import FieldRow
 from reference.schemas import Document, resolved
 
 METHODS = ("get", "post", "put", "patch", "delete", "head")
@@ -71,13 +71,13 @@ class Reader:
         scheme = self.scheme(name)
         return str(scheme.get("x-title", name))
 
-    def by_place(self) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    def by_place(self) -> Iterator[tuple[str, tuple[FieldRow, ...]]]:
         for place in PLACES:
             found = tuple(self.parameter(each, each["name"]) for each in self.parameters if each["in"] == place)
             if found:
                 yield place, found
 
-    def parameter(self, says: Mapping[str, Any], name: str) -> Row:
+    def parameter(self, says: Mapping[str, Any], name: str) -> FieldRow:
         """A parameter or a header: what it says itself counts before what its schema says."""
         own = {key: says[key] for key in ("description", "deprecated", "example") if key in says}
         schema = {"allOf": [says.get("schema", {})], **own}
@@ -113,7 +113,7 @@ class Reader:
                 bodies=self.bodies(says),
             )
 
-    def error_rows(self) -> tuple[Row, ...]:
+    def error_rows(self) -> tuple[FieldRow, ...]:
         """The shape that its errors have, told once."""
         for status, each in self.says.get("responses", {}).items():
             if str(status)[0] in "45d":

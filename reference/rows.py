@@ -11,7 +11,7 @@ ANY_NAME = "{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FieldRow:
     """A field; or, with a `variant`, the head of one of several forms that the value at its path may have."""
 
     path: str
@@ -24,12 +24,12 @@ class Row:
     variant: str = ""
 
 
-def rows(schema: Schema | bool, document: Document) -> tuple[Row, ...]:
+def rows(schema: Schema | bool, document: Document) -> tuple[FieldRow, ...]:
     """What is inside of a value, from the outside in. A schema that holds itself is written out once."""
     return tuple(_inside(schema, "", NONE, document))
 
 
-def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -> Iterator[FieldRow]:
     whole, refs = flat(schema, document)
     if refs & trail:
         return
@@ -47,7 +47,7 @@ def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -
     yield from _forms(whole, path, trail, document)
 
 
-def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[FieldRow]:
     """Fields whose names the caller chooses."""
     inner = whole.get("additionalProperties")
     if isinstance(inner, dict) and inner:
@@ -56,7 +56,7 @@ def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterat
         yield from _inside(inner, joined(path, ANY_NAME), trail, document)
 
 
-def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[Row]:
+def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[FieldRow]:
     """Each form under a head of its own, where there is more than one that adds fields."""
     known = whole.get("properties", {}).keys()
     adding = [
@@ -68,24 +68,24 @@ def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterato
         if len(full) > 1:
             said, _ = flat(form, document)
             title = said.get("title") or f"Form {place}"
-            yield Row(path=path, variant=title, description=said.get("description", ""))
+            yield FieldRow(path=path, variant=title, description=said.get("description", ""))
         yield from inner
 
 
-def is_refused(schema: Schema | bool, field: Row) -> bool:
+def is_refused(schema: Schema | bool, field: FieldRow) -> bool:
     """Whether a field stands in a schema only to be forbidden."""
     return schema is False or (field.kind == "null" and not field.description)
 
 
-def row(path: str, name: str, schema: Schema | bool, document: Document, *, is_required: bool = False) -> Row:
+def row(path: str, name: str, schema: Schema | bool, document: Document, *, is_required: bool = False) -> FieldRow:
     """One field, without what is inside of it."""
     whole, _ = flat(schema, document)
-    return Row(
+    return FieldRow(
         path=path,
         name=name,
         kind=words.kind(schema, document),
         description=whole.get("description", ""),
-        facts=words.facts(schema, document),
+        facts=words.schema_facts(schema, document),
         is_required=is_required,
         is_deprecated=bool(whole.get("deprecated")),
     )

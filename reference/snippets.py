@@ -33,7 +33,7 @@ def curl(
     lines = [f'curl {options}"$BASE_URL{address(path, parameters)}"']
     lines += [f'-H "{header}"' for header in key_headers(scheme)]
     if body:
-        lines += of_body(*body)
+        lines += write_body(*body)
     return " \\\n  ".join(lines)
 
 
@@ -57,7 +57,7 @@ def key_headers(scheme: tuple[str, Mapping[str, Any]] | None) -> list[str]:
     return [f"Authorization: Bearer ${variable}" if says["type"] == "http" else f"{says['name']}: ${variable}"]
 
 
-def of_body(media_type: str, value: Any) -> list[str]:
+def write_body(media_type: str, value: Any) -> list[str]:
     """JSON as it is sent; a form field by field, in which a file is named by a path."""
     if media_type == "multipart/form-data" and isinstance(value, dict):
         return [f"-F {shlex.quote(f'{name}={part}')}" for name, each in value.items() for part in form_parts(each)]

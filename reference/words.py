@@ -83,7 +83,7 @@ def plural(name: str) -> str:
     return name if name == ANY else f"{first}s{space}{rest}"
 
 
-def facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
+def schema_facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
     """Values, bounds, default and an example; of the items, too, where it is an array of plain values."""
     whole, _ = flat(schema, document)
     items, _ = flat(whole.get("items", {}), document)

@@ -43,14 +43,14 @@ async def admit(authorization: str) -> RelayAdmission:
     Raises AuthenticationError, the same for every cause, and PermissionRefused for a Task key.
     """
     share = threads.share.get()
-    admission = await promises.awaited(_knocks.add(authorization, payer=share.payer, member=share.member))
+    admission = await promises.awaited(_batcher.add(authorization, payer=share.payer, member=share.member))
     threads.share.set(threads.of_account(admission.caller.account_id))
     return admission
 
 
-def admit_all(knocks: Sequence[str]) -> list[RelayAdmission | ApiError]:
+def admit_all(authorizations: Sequence[str]) -> list[RelayAdmission | ApiError]:
     """For each raw Authorization what `admit` gives or raises. One statement, where the catalog has not moved."""
-    digests = [authentication.digest_of(authorization) for authorization in knocks]
+    digests = [authentication.digest_of(authorization) for authorization in authorizations]
     rows = authentication.looked_up(STATEMENT, digests)
     catalog = snapshot.current(rows[0].version)
     return [_judged(row, digest, catalog) for row, digest in zip(rows, digests, strict=True)]
@@ -75,8 +75,7 @@ def _caller(row: Any) -> RelayCaller:
     )
 
 
-# As in `accounts/authentication.py`: the requests are spelled out for the planner, and the table
-# of one row is said to have no more.
+# VALUES tells the planner how many rows there are; LIMIT 1, that the version table has one row (`accounts/authentication.py`).
 STATEMENT = """
 SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
        {valid} AS is_valid
@@ -86,6 +85,6 @@ CROSS JOIN (SELECT * FROM catalog_catalogversion LIMIT 1) c
 """
 
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="relay-admission")
-_knocks: Gathering[str, RelayAdmission] = Gathering(
+_batcher: Gathering[str, RelayAdmission] = Gathering(
     partial(threads.returning_connection, admit_all), start=_thread.submit
 )

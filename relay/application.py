@@ -55,7 +55,7 @@ class RelayEntry:
 def serves(scope: Scope) -> bool:
     """Whether the request is for the relay. An image call is where its key says that it is a general one."""
     path = scope["path"]
-    if registry.of_path("POST", path) is None:
+    if registry.find_family("POST", path) is None:
         return _lookup(path) is not None
     return not path.startswith(IMAGES_PATH) or _is_general(scope)
 
@@ -83,7 +83,7 @@ async def opened_for(scope: Scope) -> int | None:
 async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
     """ASGI, of a request that `serves` has taken and whose body is there; it is closed at the end."""
     try:
-        if registry.of_path("POST", scope["path"]) is not None:
+        if registry.find_family("POST", scope["path"]) is not None:
             await _call(scope, body, receive, send)
             return
         answer = await _looked_up(scope, await _admitted(scope))
@@ -107,7 +107,7 @@ async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
     """Raises PathNotServed for what Google's clients might call here and nobody serves."""
     lookup = _lookup(scope["path"])
     if lookup is None or (scope["method"] == "POST" and ":" in scope["path"]):
-        raise unserved.of_verb(scope["path"])
+        raise unserved.refuse_verb(scope["path"])
     if scope["method"] not in ("GET", "HEAD"):
         raise MethodNotAllowed(OTHER_METHOD, headers={"Allow": "GET, HEAD"})
     rates.check("read", admitted.caller.key_id)
@@ -116,7 +116,7 @@ async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
 
 def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
     """Raises TaskNotFound, MethodNotAllowed, and what the group is refused with."""
-    found = registry.of_path("POST", scope["path"])
+    found = registry.find_family("POST", scope["path"])
     if found is None:
         raise TaskNotFound("Unknown path.")
     if scope["method"] != "POST":

@@ -63,7 +63,7 @@ def refusal(path: str) -> PathNotServed | None:
     return None
 
 
-def of_verb(path: str) -> PathNotServed:
+def refuse_verb(path: str) -> PathNotServed:
     """The error of what Google's clients ask of a model, and nobody serves."""
     found = VERB.search(path)
     asked = f":{found['verb']}" if found else "this method"

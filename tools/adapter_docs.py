@@ -158,7 +158,7 @@ CHANGES: Mapping[str, Changes] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class AdapterColumn:
     """One adapter with one set of options, asked as one modality."""
 
     adapter: Adapter
@@ -187,7 +187,7 @@ class Column:
         return "n" if calls == 1 else "a call each"
 
 
-def columns(modality: str) -> Iterator[Column]:
+def columns(modality: str) -> Iterator[AdapterColumn]:
     for adapter in registry.ADAPTERS.values():
         if modality not in adapter.modalities:
             continue
@@ -197,7 +197,7 @@ def columns(modality: str) -> Iterator[Column]:
             )
             base = next((base for base in BASES[modality] if not expression.check(adapter, base, target)), None)
             if base is not None:
-                yield Column(adapter=adapter, target=target, base=base)
+                yield AdapterColumn(adapter=adapter, target=target, base=base)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -21,9 +21,9 @@ from playwright.sync_api import Browser
 
 from tools import demo, write_env
 from tools.browser import session, shots
-from tools.browser.desk_pages import Rows
+from tools.browser.desk_pages import DeskRows
 from tools.browser.session import NoBrowser, Watched
-from tools.browser.shots import CONSOLE, DESK, ROOMS, Room
+from tools.browser.shots import CONSOLE, DESK, ROOMS, PageRoom
 from tools.children import ChildFailed, wait_until
 from tools.run import HISTORY_KEY
 from tools.stack import CATALOG, ROOT, Stack
@@ -37,11 +37,11 @@ NAME = "operator"
 class Album:
     """Where pictures go, and of which pages: all that are kept where no name is given."""
 
-    rows: Rows
+    rows: DeskRows
     folder: Path
     names: Collection[str]
 
-    def fill(self, watched: Watched, room: Room, *, is_empty: bool) -> None:
+    def fill(self, watched: Watched, room: PageRoom, *, is_empty: bool) -> None:
         pages = room.chosen(self.names, room.empty if is_empty else room.full)
         shots.shoot(watched, room.name, pages, self.rows, self.folder, suffix="-empty" if is_empty else "")
 
@@ -68,7 +68,7 @@ def new_key(stack: Stack) -> str:
     return str(stack.manage_json("create_key", "newcomer")["key"])
 
 
-def history(stack: Stack, sandbox_url: str, rows: Rows) -> str:
+def history(stack: Stack, sandbox_url: str, rows: DeskRows) -> str:
     """A month of it, and a worker; the secret of its key. Raises ChildFailed."""
     stack.manage("load_catalog", str(CATALOG), SANDBOX_URL=sandbox_url)
     answer = stack.python("-m", "tools.seed", "--sandbox-url", sandbox_url)
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="darkroom-pages-") as name:
         place = Path(name)
         stack = Stack(environment={**os.environ, **demo.environment(place)}, folder=place)
-        rows = Rows(database=place / "darkroom.sqlite3")
+        rows = DeskRows(database=place / "darkroom.sqlite3")
         try:
             run(stack, Album(rows=rows, folder=given.folder, names=set(given.pages)), is_checked=given.check)
             if given.documents:

@@ -3,19 +3,19 @@
 from django.db import models
 
 
-class Account(models.Model):
+class NaiveAccount(models.Model):
     balance_micros = models.BigIntegerField(default=0)
     held_micros = models.BigIntegerField(default=0)
 
 
-class Key(models.Model):
-    account = models.ForeignKey(Account, on_delete=models.PROTECT)
+class NaiveKey(models.Model):
+    account = models.ForeignKey(NaiveAccount, on_delete=models.PROTECT)
     digest = models.CharField(max_length=64, unique=True)
 
 
-class Task(models.Model):
-    key = models.ForeignKey(Key, on_delete=models.PROTECT)
-    account = models.ForeignKey(Account, on_delete=models.PROTECT)
+class NaiveTask(models.Model):
+    key = models.ForeignKey(NaiveKey, on_delete=models.PROTECT)
+    account = models.ForeignKey(NaiveAccount, on_delete=models.PROTECT)
     model = models.CharField(max_length=200)
     modality = models.CharField(max_length=10)
     status = models.CharField(max_length=10, default="queued")
@@ -32,16 +32,16 @@ class Task(models.Model):
         constraints = [models.UniqueConstraint(name="naive_once", fields=["key", "idempotency_key"])]
 
 
-class LedgerEntry(models.Model):
-    account = models.ForeignKey(Account, on_delete=models.PROTECT)
-    task = models.ForeignKey(Task, on_delete=models.PROTECT)
+class NaiveLedgerEntry(models.Model):
+    account = models.ForeignKey(NaiveAccount, on_delete=models.PROTECT)
+    task = models.ForeignKey(NaiveTask, on_delete=models.PROTECT)
     kind = models.CharField(max_length=20)
     amount_micros = models.BigIntegerField()
     at = models.DateTimeField(auto_now_add=True)
 
 
-class Event(models.Model):
-    task = models.ForeignKey(Task, on_delete=models.PROTECT)
-    key = models.ForeignKey(Key, on_delete=models.PROTECT)
+class NaiveEvent(models.Model):
+    task = models.ForeignKey(NaiveTask, on_delete=models.PROTECT)
+    key = models.ForeignKey(NaiveKey, on_delete=models.PROTECT)
     status = models.CharField(max_length=10)
     at = models.DateTimeField(auto_now_add=True)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from bench.naive.models import Account, Event, LedgerEntry, Task
+from bench.naive.models import NaiveAccount, NaiveEvent, NaiveLedgerEntry, NaiveTask
 
 PRICE = 40_000
 MOST_QUEUED = 10_000_000
@@ -30,13 +30,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     params = ParamsSerializer()
 
 
-class TaskSerializer(serializers.ModelSerializer[Task]):
+class TaskSerializer(serializers.ModelSerializer[NaiveTask]):
     class Meta:
-        model = Task
+        model = NaiveTask
         fields = ["id", "model", "modality", "status", "params", "estimated_micros", "created_at"]
 
 
-class Refused(APIException):
+class SubmissionRefused(APIException):
     status_code = 429
 
 
@@ -45,24 +45,24 @@ class Tasks(APIView):
         body = SubmissionSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         key, repeated = request.user, request.headers.get("Idempotency-Key")
-        known = Task.objects.filter(key=key, idempotency_key=repeated).first() if repeated else None
+        known = NaiveTask.objects.filter(key=key, idempotency_key=repeated).first() if repeated else None
         if known is not None:
             return Response(TaskSerializer(known).data, status=202)
         with transaction.atomic():
-            account = Account.objects.select_for_update().get(pk=key.account_id)
-            if Task.objects.filter(account=account, status="queued")[:100].count() >= MOST_QUEUED:
-                raise Refused("Too many queued tasks.")
+            account = NaiveAccount.objects.select_for_update().get(pk=key.account_id)
+            if NaiveTask.objects.filter(account=account, status="queued")[:100].count() >= MOST_QUEUED:
+                raise SubmissionRefused("Too many queued tasks.")
             if account.balance_micros - account.held_micros < PRICE:
-                raise Refused("Not enough money.")
-            task = Task.objects.create(
+                raise SubmissionRefused("Not enough money.")
+            task = NaiveTask.objects.create(
                 key=key, account=account, idempotency_key=repeated, estimated_micros=PRICE, **body.validated_data
             )
-            LedgerEntry.objects.create(account=account, task=task, kind="reserve", amount_micros=PRICE)
-            Event.objects.create(task=task, key=key, status="queued")
-            Account.objects.filter(pk=account.pk).update(held_micros=F("held_micros") + PRICE)
+            NaiveLedgerEntry.objects.create(account=account, task=task, kind="reserve", amount_micros=PRICE)
+            NaiveEvent.objects.create(task=task, key=key, status="queued")
+            NaiveAccount.objects.filter(pk=account.pk).update(held_micros=F("held_micros") + PRICE)
         return Response(TaskSerializer(task).data, status=202)
 
 
 class OneTask(APIView):
     def get(self, request: Request, task_id: int) -> Response:
-        return Response(TaskSerializer(get_object_or_404(Task, pk=task_id, key=request.user)).data)
+        return Response(TaskSerializer(get_object_or_404(NaiveTask, pk=task_id, key=request.user)).data)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from bench import correctness, crew
 from bench.model import Incorrect
-from bench.service import Service
+from bench.service import BenchService
 
 LONGEST_END = 20.0
 COUNTS = """
@@ -36,19 +36,19 @@ class CallCounts:
     astray: int
 
 
-def counts(service: Service) -> CallCounts:
+def counts(service: BenchService) -> CallCounts:
     (found,) = correctness.fetch(service.database_url, COUNTS)
     return CallCounts(**dict(zip(CallCounts.__slots__, found, strict=True)))
 
 
-def settle(service: Service) -> None:
+def settle(service: BenchService) -> None:
     """Until no call is open: the load generator has hung up, but the last calls may still be at work. Raises
     Incorrect."""
     if not crew.until(lambda: not counts(service).open, seconds=LONGEST_END):
         raise Incorrect(f"{counts(service).open} calls are still open")
 
 
-def check(service: Service, *, before: CallCounts, answered: int, in_flight: int) -> None:
+def check(service: BenchService, *, before: CallCounts, answered: int, in_flight: int) -> None:
     """Raises Incorrect. A load generator that stops leaves at most `in_flight` calls, which may be charged or not: a
     picture that nobody got costs nothing."""
     compare(before, counts(service), answered=answered, in_flight=in_flight)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 
 from bench import load
-from bench.load import Load, Plan
-from bench.model import OURS, Contest, Incorrect, Sample
+from bench.model import OURS, Contest, Incorrect, Load, LoadPlan, Sample
 from bench.relay import books, started, upstream
-from bench.service import Service
+from bench.service import BenchService
 from bench.surroundings import Bench
 
 DIRECT, LITELLM = "direct", "LiteLLM"
@@ -23,7 +22,7 @@ class Contenders:
     """
 
     bench: Bench
-    service: Service
+    service: BenchService
     path: str
     body: str
     is_together: bool = False
@@ -65,7 +64,7 @@ class Contenders:
         books.check(self.service, before=before, answered=answered, in_flight=TOGETHER + ALONE)
         return Sample(figures={**self.figures(found), **cpu})
 
-    def once(self, name: str, plan: Plan) -> None:
+    def once(self, name: str, plan: LoadPlan) -> None:
         """Nobody's figures are to pay for imports, connections and caches. Raises Incorrect."""
         if name in self.warm:
             return
@@ -77,17 +76,17 @@ class Contenders:
                 return
         raise Incorrect(f"{name} answers nothing")
 
-    def plan(self, url: str, *keys: str) -> Plan:
+    def plan(self, url: str, *keys: str) -> LoadPlan:
         authorizations = tuple(f"Bearer {key}" for key in keys)
-        return Plan(url=url, method="POST", paths=(self.path,), body=self.body, authorizations=authorizations)
+        return LoadPlan(url=url, method="POST", paths=(self.path,), body=self.body, authorizations=authorizations)
 
     def seconds(self, connections: int) -> float:
         return self.bench.seconds if connections == TOGETHER else self.bench.seconds / 2
 
-    def load(self, plan: Plan, *, connections: int, seconds: float) -> Load:
+    def load(self, plan: LoadPlan, *, connections: int, seconds: float) -> Load:
         return load.run(plan, connections=connections, seconds=seconds, folder=self.bench.folder)
 
-    def loads(self, plan: Plan, *, share: float = 1.0) -> list[Load]:
+    def loads(self, plan: LoadPlan, *, share: float = 1.0) -> list[Load]:
         """Together, then alone, for a share of the usual time. Raises Incorrect where an answer was no 2xx."""
         wanted = [TOGETHER] * self.is_together + [ALONE] * self.is_alone
         found = [self.load(plan, connections=each, seconds=share * self.seconds(each)) for each in wanted]

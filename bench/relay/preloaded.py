@@ -7,22 +7,22 @@ import psycopg
 import requests
 
 from bench import clones
-from bench.clones import Table
+from bench.clones import CopiedTable
 from bench.model import Incorrect
 from bench.relay import books, calls, general_keys
-from bench.service import Service
+from bench.service import BenchService
 
 COUNT = 10_000
 TABLES = (
-    Table(name="billing_relayedcall", key="id", changes={}),
-    Table(name="billing_hold", key="reference", changes={}),
-    Table(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
+    CopiedTable(name="billing_relayedcall", key="id", changes={}),
+    CopiedTable(name="billing_hold", key="reference", changes={}),
+    CopiedTable(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
 )
 COUNTED = ("calls", "cost_micros", "input_tokens", "output_tokens")
 """Of what a key's day and model have used together."""
 
 
-def fill(service: Service) -> None:
+def fill(service: BenchService) -> None:
     """All of the first key, which has paid for each. Raises Incorrect."""
     headers = {"Authorization": f"Bearer {general_keys.secret(0)}", "Content-Type": "application/json"}
     answer = requests.post(service.base_url + calls.CHAT_PATH, data=calls.CHAT_BODY, headers=headers, timeout=60)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from bench.model import Missing
 from bench.relay import general_keys, litellm_proxy, preloaded, upstream
 from bench.relay.litellm_proxy import Proxy
-from bench.service import Service
+from bench.service import BenchService
 from bench.surroundings import Bench
 from tools.children import Child
 from tools.stack import ROOT
@@ -70,7 +70,7 @@ def keys() -> tuple[str, ...]:
     return tuple(general_keys.secret(number) for number in range(KEYS))
 
 
-def kept_service(bench: Bench) -> Service:
+def kept_service(bench: Bench) -> BenchService:
     """One for all rows of a run. Raises Missing for a tree without a relay."""
     if not (bench.tree / "relay" / "application.py").exists():
         raise Missing("a relay")
@@ -78,7 +78,7 @@ def kept_service(bench: Bench) -> Service:
 
 
 @contextmanager
-def relaying(bench: Bench) -> Iterator[Service]:
+def relaying(bench: Bench) -> Iterator[BenchService]:
     """A service with one web process that relays to the upstream, and has done so before."""
     offer = OFFER.format(
         group=GROUP,

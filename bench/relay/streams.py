@@ -6,7 +6,7 @@ import subprocess
 from bench.lateness import percentile
 from bench.model import Incorrect, Sample
 from bench.relay import books, started, upstream
-from bench.service import Service
+from bench.service import BenchService
 from bench.surroundings import Bench
 from tools.stack import MANAGE, ROOT
 
@@ -52,7 +52,7 @@ def litellm(bench: Bench) -> Sample:
         return run(bench, proxy.url, proxy.master_key)
 
 
-def ours(bench: Bench, service: Service) -> Sample:
+def ours(bench: Bench, service: BenchService) -> Sample:
     """By as many keys as streams, and checked: each is charged, none by an estimate. Raises Incorrect."""
     before, spent = books.counts(service), service.spent()
     sample = run(bench, service.base_url)

@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 
-from bench.model import Row
+from bench.model import BenchRow
 
 
-def every() -> list[Row]:
+def every() -> list[BenchRow]:
     """All rows. Raises ValueError where a name stands twice."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     found = [row for name in names for row in importlib.import_module(f"{__name__}.{name}").ROWS]

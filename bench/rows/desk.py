@@ -10,8 +10,8 @@ import psycopg
 import requests
 
 from bench import clones, crew, limits, offers, plans
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Sample
+from bench.service import BenchService
 from bench.surroundings import Bench
 
 SEEDED, QUEUED = 1_000, 1_000
@@ -52,7 +52,7 @@ def folded(url: str) -> float:
     return time.monotonic() - started
 
 
-def signed_in(service: Service) -> requests.Session:
+def signed_in(service: BenchService) -> requests.Session:
     """Raises Incorrect."""
     service.manage("createsuperuser", "--noinput", f"--username={OPERATOR}", "--email=bench@localhost.invalid",
                    DJANGO_SUPERUSER_PASSWORD=PASSWORD)  # fmt: skip
@@ -66,7 +66,7 @@ def signed_in(service: Service) -> requests.Session:
     return session
 
 
-def look(bench: Bench, service: Service, session: requests.Session, fold_s: float) -> Sample:
+def look(bench: Bench, service: BenchService, session: requests.Session, fold_s: float) -> Sample:
     """Raises Incorrect where a statement scans a big table, or the page does not show what waits."""
     log = bench.databases.log
     assert log is not None
@@ -111,7 +111,7 @@ def home(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="desk",
         what=f"the home of the desk beside {MANY:,} ended tasks of a month ({QUICK_MANY:,} with --quick) and "
         f"{QUEUED:,} queued ones",

@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 from bench import load, pictures, seed
 from bench.files import nginx, store
-from bench.load import Load, Plan
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Load, LoadPlan, Sample
+from bench.service import BenchService
 from bench.surroundings import ACCOUNTS, Bench
 
 NGINX = "nginx"
@@ -26,7 +25,7 @@ NO_KEY = ("none",)
 Stored = Sequence[Mapping[str, Any]]
 
 
-def stored(bench: Bench, service: Service) -> Stored:
+def stored(bench: Bench, service: BenchService) -> Stored:
     """Where the pictures are. Raises RuntimeError."""
     script = [str(bench.python), "-P", str(Path(store.__file__)), str(PICTURES)]
     picture = pictures.png(BYTES)
@@ -39,7 +38,7 @@ def stored(bench: Bench, service: Service) -> Stored:
 
 def asked(bench: Bench, url: str, paths: Sequence[str], keys: Sequence[str] = NO_KEY) -> Load:
     """Raises Incorrect."""
-    plan = Plan(url=url, paths=tuple(paths), authorizations=tuple(keys))
+    plan = LoadPlan(url=url, paths=tuple(paths), authorizations=tuple(keys))
     found = load.run(plan, connections=CONNECTIONS, seconds=bench.seconds, folder=bench.folder)
     if found.refused or not found.answered:
         raise Incorrect(f"{found.refused} answers were no 2xx, {found.answered} were")
@@ -54,7 +53,7 @@ def by_nginx(bench: Bench, url: str, files: Stored) -> Sample:
     return Sample(figures=figures(asked(bench, url, [nginx.STORED + each["file"] for each in files])))
 
 
-def signed(bench: Bench, service: Service, url: str, files: Stored) -> dict[str, float]:
+def signed(bench: Bench, service: BenchService, url: str, files: Stored) -> dict[str, float]:
     """By signed URLs, and the CPU of the service alone."""
     spent = service.spent()
     found = asked(bench, url, [each["signed"] for each in files])
@@ -67,7 +66,7 @@ def keyed(bench: Bench, url: str, files: Stored) -> float:
     return asked(bench, url, [each["keyed"] for each in files], [keys[each["account"] - 1] for each in files]).rate
 
 
-def ours(bench: Bench, service: Service, files: Stored) -> Sample:
+def ours(bench: Bench, service: BenchService, files: Stored) -> Sample:
     url = service.base_url
     return Sample(figures={**signed(bench, service, url, files), "keyed_rate": keyed(bench, url, files)})
 
@@ -92,7 +91,7 @@ def small(bench: Bench, *, is_postgresql: bool) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name=f"files-{database.lower()}",
         what=f"stored pictures of {BYTES // 1024} KiB by signed URLs and with keys, c={CONNECTIONS}, one web process, "
         f"{database}",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench import clones, crew, limits, offers
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Sample
+from bench.service import BenchService
 from bench.surroundings import Bench
 
 EVERY = 10.0
@@ -28,7 +28,7 @@ JOIN tasks_taskevent e ON e.task_id = c.task_id AND e.status = 'succeeded'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class JobProtocol:
     """`path` is the provider's for it; `count` open jobs in a full run and in a quick one."""
 
     adapter: str
@@ -40,11 +40,11 @@ class Protocol:
         return self.quick_count if bench.is_quick else self.count
 
 
-BATCH = Protocol(adapter="ark_content_tasks", path="batch", count=20_000, quick_count=2_000)
-SINGLE = Protocol(adapter="openai_videos", path="single", count=5_000, quick_count=500)
+BATCH = JobProtocol(adapter="ark_content_tasks", path="batch", count=20_000, quick_count=2_000)
+SINGLE = JobProtocol(adapter="openai_videos", path="single", count=5_000, quick_count=500)
 
 
-def buy_one(service: Service) -> str:
+def buy_one(service: BenchService) -> str:
     """The id of a task whose film is being made; its worker has stopped."""
     web, worker = service.start_web(), crew.start_worker(service, concurrency=32)
     task_id = crew.submitted(service, offers.FILM)
@@ -56,10 +56,10 @@ def buy_one(service: Service) -> str:
     return task_id
 
 
-def follow(bench: Bench, protocol: Protocol) -> Sample:
+def follow(bench: Bench, protocol: JobProtocol) -> Sample:
     jobs = protocol.jobs(bench)
     with bench.database() as url, crew.started(bench, url, offers.instant()) as service:
-        provider = crew.Provider(service)
+        provider = crew.BenchProvider(service)
         service.load_catalog(offers.films(protocol.adapter, f"{provider.url}/{protocol.path}", every=EVERY))
         clones.copied(url, buy_one(service), jobs - 1, clones.FOLLOWED)
         provider.set(every=EVERY)
@@ -76,7 +76,7 @@ def follow(bench: Bench, protocol: Protocol) -> Sample:
         return Sample(figures={**figures, "rss_mb": watched.rss_mb, "connections": watched.connections})
 
 
-def idle_polls(service: Service, provider: crew.Provider, *, seconds: float) -> dict[str, float]:
+def idle_polls(service: BenchService, provider: crew.BenchProvider, *, seconds: float) -> dict[str, float]:
     """Of polls that find nothing new: how late they come, and what each costs."""
     written, before, spent = crew.written(service.database_url), provider.report(), service.spent()
     time.sleep(seconds)
@@ -97,7 +97,7 @@ def idle_polls(service: Service, provider: crew.Provider, *, seconds: float) -> 
     }
 
 
-def finish_some(service: Service, provider: crew.Provider) -> float:
+def finish_some(service: BenchService, provider: crew.BenchProvider) -> float:
     """Seconds from the answer that tells a result to the event that tells the client, the longest of some jobs."""
     jobs = [f"seeded-{n + 1}" for n in range(FINISHED)]
     provider.set(finish=jobs)
@@ -109,7 +109,7 @@ def finish_some(service: Service, provider: crew.Provider) -> float:
 
 
 @contextmanager
-def open_films(bench: Bench, protocol: Protocol) -> Iterator[Contest]:
+def open_films(bench: Bench, protocol: JobProtocol) -> Iterator[Contest]:
     with limits.within(300 if bench.is_quick else 900):
         yield {OURS: partial(follow, bench, protocol)}
 
@@ -123,7 +123,7 @@ GOALS = (
 )
 
 ROWS = [
-    Row(
+    BenchRow(
         name=f"films-{protocol.path}",
         what=f"{protocol.count:,} open films in one worker ({protocol.quick_count:,} with --quick), each polled every "
         f"{EVERY:g} s, {how}",

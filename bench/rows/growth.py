@@ -11,8 +11,8 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from bench import claimer, clones, crew, limits, offers, seed
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Sample
+from bench.service import BenchService
 from bench.surroundings import Bench
 from bench.talks import Talk, talking
 
@@ -29,7 +29,7 @@ class Side:
 
     tasks: int
     prefix: str
-    service: Service
+    service: BenchService
     client: http.client.HTTPConnection
     claims: Talk
 
@@ -114,7 +114,7 @@ def growth(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="growth",
         what=f"steps with {MANY:,} ended tasks ({QUICK_MANY:,} with --quick) against the same with {FEW:,}",
         goals=tuple(Goal(figure=step, against="small", at_most=1.3) for step in STEPS),

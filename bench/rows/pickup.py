@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from bench import correctness, crew, limits, offers, processor, seed, statements
 from bench.lateness import percentile
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import WEB_PROCESSES, Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Sample
+from bench.service import WEB_PROCESSES, BenchService
 from bench.surroundings import Bench
 
 PICKED = 40
@@ -40,7 +40,7 @@ def entered(entries: Path, prompts: set[str]) -> dict[str, float]:
     return {prompt: float(at) for prompt, at in lines if prompt in prompts}
 
 
-def pick_up(service: Service, entries: Path, name: str) -> Sample:
+def pick_up(service: BenchService, entries: Path, name: str) -> Sample:
     """Single tasks for an idle worker, each after a rest: milliseconds from the 202 to the entry of the adapter."""
     client = http.client.HTTPConnection(urlsplit(service.base_url).netloc, timeout=crew.PATIENCE)
     answered: dict[str, float] = {}
@@ -57,7 +57,7 @@ def pick_up(service: Service, entries: Path, name: str) -> Sample:
 
 
 @contextmanager
-def idle_service(bench: Bench, place: AbstractContextManager[str]) -> Iterator[tuple[Service, Path]]:
+def idle_service(bench: Bench, place: AbstractContextManager[str]) -> Iterator[tuple[BenchService, Path]]:
     """Web processes and a worker with all its lanes, and the file in which the adapter notes its entries."""
     entries = bench.folder / f"entries-{random.randrange(10**9)}"
     environment = {"INSTANT_ENTRIES": str(entries), "WEB_CONCURRENCY": WEB_PROCESSES}
@@ -80,7 +80,7 @@ def picking(bench: Bench, *, is_sqlite: bool) -> Iterator[Contest]:
         crew.check(service)
 
 
-def rest(bench: Bench, service: Service) -> Sample:
+def rest(bench: Bench, service: BenchService) -> Sample:
     """What the processes do while there is nothing to do."""
     seconds = 3.0 * bench.seconds
     with statements.counted(bench.databases) as found:
@@ -107,7 +107,7 @@ def idling(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="idle",
         what="statements and CPU of processes that have nothing to do, PostgreSQL",
         goals=(
@@ -120,7 +120,7 @@ ROWS = [
         rounds=1,
         contest=idling,
     ),
-    Row(
+    BenchRow(
         name="pickup-postgresql",
         what="from the 202 to the adapter's entry in an idle worker, two web processes",
         goals=(
@@ -130,7 +130,7 @@ ROWS = [
         quick_seconds=20,
         contest=partial(picking, is_sqlite=False),
     ),
-    Row(
+    BenchRow(
         name="pickup-sqlite",
         what="the same on SQLite",
         goals=(Goal(figure="p50_ms", at_most=10.0, unit="ms"),),

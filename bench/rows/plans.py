@@ -8,8 +8,8 @@ import requests
 
 from bench import clones, plans, seed
 from bench.anchors.script import BODY
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Sample
+from bench.service import BenchService
 from bench.surroundings import Bench
 
 KEYS = 4
@@ -32,7 +32,7 @@ READS = (
 class Visit:
     """What a customer does, on connections of its own."""
 
-    def __init__(self, service: Service, number: int) -> None:
+    def __init__(self, service: BenchService, number: int) -> None:
         self.url = service.base_url
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {seed.secret(number)}"
@@ -64,7 +64,7 @@ class Visit:
                 raise Incorrect(f"{task_id} has not ended after {PATIENCE} s")
 
 
-def work(service: Service, provider: str) -> None:
+def work(service: BenchService, provider: str) -> None:
     """A bit of everything: submissions with and without a key and a callback, reads, streams, whole lives."""
     visits = [Visit(service, number) for number in range(KEYS)]
     made = []
@@ -81,7 +81,7 @@ def work(service: Service, provider: str) -> None:
         visit.wait(task_id)
 
 
-def look(bench: Bench, service: Service, provider: str) -> Sample:
+def look(bench: Bench, service: BenchService, provider: str) -> Sample:
     """Raises Incorrect with the first statement that scans a big table."""
     log = bench.databases.log
     assert log is not None
@@ -111,7 +111,7 @@ def explained(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="plans",
         what="sequential scans of big tables among all statements that web and worker run",
         goals=(Goal(figure="scans", at_most=0, unit="scans"),),

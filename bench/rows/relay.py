@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from bench.model import OURS, Contest, Goal, Row
+from bench.model import OURS, BenchRow, Contest, Goal
 from bench.relay import calls, litellm_proxy, started, streams
 from bench.relay.contenders import DIRECT, LITELLM, Contenders
 from bench.surroundings import Bench
@@ -38,7 +38,7 @@ PEERS = {litellm_proxy.NAME: litellm_proxy.REQUIREMENTS}
 A_FIFTH = Goal(figure="added_ms", against=LITELLM, at_most=0.2)
 
 ROWS = [
-    Row(
+    BenchRow(
         name="relay-chat",
         what="relayed chat calls with key, reservation and settlement, c=16, one web process",
         goals=(TEN_TIMES,),
@@ -46,7 +46,7 @@ ROWS = [
         peers=PEERS,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_together=True),
     ),
-    Row(
+    BenchRow(
         name="relay-chat-latency",
         what="what the median of one relayed chat call at a time is above the direct call's",
         goals=(A_FIFTH,),
@@ -54,7 +54,7 @@ ROWS = [
         peers=PEERS,
         contest=partial(relayed, path=calls.CHAT_PATH, body=calls.CHAT_BODY, is_alone=True),
     ),
-    Row(
+    BenchRow(
         name="relay-images",
         what="relayed image calls, pictures of 24 KB: c=16, and one at a time",
         goals=(TEN_TIMES, A_FIFTH),
@@ -62,7 +62,7 @@ ROWS = [
         peers=PEERS,
         contest=partial(relayed, path=calls.IMAGES_PATH, body=calls.IMAGE_BODY, is_together=True, is_alone=True),
     ),
-    Row(
+    BenchRow(
         name="relay-streams",
         what=f"{streams.STREAMS} chat streams at once in one web process, first bytes after the upstream's",
         goals=(

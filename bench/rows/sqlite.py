@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bench import correctness
 from bench.anchors import databases, script
-from bench.model import OURS, Contest, Goal, Row, Sample
+from bench.model import OURS, BenchRow, Contest, Goal, Sample
 from bench.rows import submissions
-from bench.service import Service
+from bench.service import BenchService
 from bench.surroundings import ACCOUNTS, Bench
 from tools.children import PATIENCE
 
@@ -17,7 +17,7 @@ BARE = "bare sqlite3 script"
 SLOW = "[slow=3]"
 
 
-def alone(bench: Bench, service: Service, file: Path) -> Sample:
+def alone(bench: Bench, service: BenchService, file: Path) -> Sample:
     """The bare script, with the service standing still."""
     service.pause()
     try:
@@ -26,7 +26,7 @@ def alone(bench: Bench, service: Service, file: Path) -> Sample:
         service.unpause()
 
 
-def ours(bench: Bench, service: Service) -> Sample:
+def ours(bench: Bench, service: BenchService) -> Sample:
     """At c=1, then at c=64; what a figure is of c=1 says so."""
     one = submissions.submit(bench, service, accounts=ACCOUNTS, connections=1, prompt=SLOW)
     crowd = submissions.submit(bench, service, accounts=ACCOUNTS, connections=submissions.CONNECTIONS, prompt=SLOW)
@@ -51,7 +51,7 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="sqlite",
         what="submissions on SQLite, 1,000 accounts, c=64, two web processes, with two workers running beside",
         goals=(

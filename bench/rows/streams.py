@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from bench import claimer, crew, limits, offers, processor
-from bench.model import OURS, Contest, Goal, Incorrect, Missing, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Missing, Sample
+from bench.service import BenchService
 from bench.surroundings import ACCOUNTS, Bench
 from bench.talks import Talk, talking
 from tools.stack import MANAGE, ROOT
@@ -32,7 +32,7 @@ def let_files(count: int) -> None:
 
 
 @contextmanager
-def opened(service: Service, count: int, keys: int) -> Iterator[Talk]:
+def opened(service: BenchService, count: int, keys: int) -> Iterator[Talk]:
     """So many open streams of so many keys."""
     command = [MANAGE[0], "-m", "bench.stream_client", service.base_url, str(count), str(keys)]
     log = service.folder / "streams.log"
@@ -103,14 +103,14 @@ def told_streams(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="streams-told",
         what=f"{TOLD:,} streams of {TOLD_KEYS} keys in one web process, an event for each key in one commit",
         goals=(Goal(figure="last_ms", at_most=100.0, unit="ms"),),
         quick_seconds=13,
         contest=told_streams,
     ),
-    Row(
+    BenchRow(
         name="streams-open",
         what=f"{OPEN:,} open streams in one web process ({QUICK_OPEN:,} with --quick)",
         goals=(Goal(figure="kib_each", at_most=30.0, unit="KiB"),),

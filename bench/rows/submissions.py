@@ -5,9 +5,8 @@ from contextlib import contextmanager
 
 from bench import correctness, load, naive_reference, processor, seed
 from bench.anchors import databases, pgbench, script
-from bench.load import Load, Plan
-from bench.model import OURS, Contest, Goal, Incorrect, Row, Sample
-from bench.service import Service
+from bench.model import OURS, BenchRow, Contest, Goal, Incorrect, Load, LoadPlan, Sample
+from bench.service import BenchService
 from bench.surroundings import ACCOUNTS, Bench
 from tools.children import Child
 
@@ -22,18 +21,18 @@ CONNECTIONS = 64
 BODY = f'{{"model": "aurora-image", "modality": "image", "params": {script.BODY}}}'
 
 
-def plan(url: str, *, accounts: int = ACCOUNTS, prompt: str = "") -> Plan:
+def plan(url: str, *, accounts: int = ACCOUNTS, prompt: str = "") -> LoadPlan:
     """Submissions of so many accounts in turn, each with an Idempotency-Key of its own. A prompt begins so."""
     keys = tuple(seed.authorizations(accounts))
     body = BODY.replace('"prompt": "', f'"prompt": "{prompt}')
-    return Plan(url=url, method="POST", paths=("/v1/tasks",), body=body, authorizations=keys, is_unique=True)
+    return LoadPlan(url=url, method="POST", paths=("/v1/tasks",), body=body, authorizations=keys, is_unique=True)
 
 
 def figures(found: Load) -> dict[str, float]:
     return {"rate": found.rate, "p50_ms": found.p50_ms, "p99_ms": found.p99_ms}
 
 
-def submit(bench: Bench, service: Service, *, accounts: int, connections: int, prompt: str = "") -> Sample:
+def submit(bench: Bench, service: BenchService, *, accounts: int, connections: int, prompt: str = "") -> Sample:
     """One run of ours, checked. Raises Incorrect."""
     before, spent = correctness.counts(service.database_url), service.spent()
     found = load.run(
@@ -53,13 +52,13 @@ def warm(bench: Bench, url: str, *, prompt: str = "") -> None:
     load.run(plan(url, prompt=prompt), connections=8, seconds=1, folder=bench.folder)
 
 
-def start_web(bench: Bench, service: Service, *, prompt: str = "") -> None:
+def start_web(bench: Bench, service: BenchService, *, prompt: str = "") -> None:
     """Two web processes, warm, with nothing left to do. Workers that start later find tasks with this prompt."""
     warm(bench, service.start_web().url, prompt=prompt)
     correctness.settle(service)
 
 
-def naively(bench: Bench, naive: Child, plan: Plan, *, connections: int) -> Sample:
+def naively(bench: Bench, naive: Child, plan: LoadPlan, *, connections: int) -> Sample:
     """One run of the naive reference."""
     pids = (naive.process.pid, bench.databases.pid)
     spent = sum(map(processor.seconds, pids))
@@ -125,7 +124,7 @@ def latency(bench: Bench) -> Iterator[Contest]:
         }
 
 
-def read(bench: Bench, service: Service, plan: Plan) -> Sample:
+def read(bench: Bench, service: BenchService, plan: LoadPlan) -> Sample:
     spent = service.spent()
     found = load.run(plan, connections=16, seconds=bench.seconds, folder=bench.folder)
     return Sample(figures={**answered(found).figures, **service.spent().since(spent).each(found.answered)})
@@ -139,12 +138,14 @@ def get(bench: Bench) -> Iterator[Contest]:
         keys = tuple(seed.authorizations(ACCOUNTS))
         # The tasks are dealt to the accounts in turn, here and there.
         ids = [task for (task,) in correctness.fetch(url, f"SELECT id FROM tasks_task ORDER BY id LIMIT {ACCOUNTS}")]
-        ours = Plan(
+        ours = LoadPlan(
             url=service.base_url,
             paths=tuple(f"/v1/tasks/{task}" for task in ids),
             authorizations=keys,
         )
-        theirs = Plan(url=naive.url, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys)
+        theirs = LoadPlan(
+            url=naive.url, paths=tuple(f"/v1/tasks/{n + 1}" for n in range(ACCOUNTS)), authorizations=keys
+        )
         yield {
             NAIVE_GET: lambda: naively(bench, naive, theirs, connections=16),
             OURS: lambda: read(bench, service, ours),
@@ -152,7 +153,7 @@ def get(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="submissions-many",
         what="submissions over HTTP, 1,000 accounts, c=64, two web processes, PostgreSQL",
         goals=(
@@ -163,7 +164,7 @@ ROWS = [
         quick_seconds=30,
         contest=many,
     ),
-    Row(
+    BenchRow(
         name="submissions-hot",
         what="the same of one hot account",
         goals=(
@@ -173,21 +174,21 @@ ROWS = [
         quick_seconds=22,
         contest=hot,
     ),
-    Row(
+    BenchRow(
         name="submissions-hot-flush",
         what="one hot account where each flush takes 1 ms more (commit_delay)",
         goals=(Goal(figure="rate", against=STEP_HOT, at_least=3),),
         quick_seconds=20,
         contest=hot_on_a_slow_disk,
     ),
-    Row(
+    BenchRow(
         name="latency",
         what="one submission at a time: its median against the same statements on a bare connection",
         goals=(Goal(figure="p50_ms", against=BARE, at_most=2),),
         quick_seconds=20,
         contest=latency,
     ),
-    Row(
+    BenchRow(
         name="get",
         what="GET of a task, c=16, two web processes, PostgreSQL",
         goals=(Goal(figure="rate", against=NAIVE_GET, at_least=2.5),),

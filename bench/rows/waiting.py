@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from bench import crew, limits, offers
-from bench.model import OURS, Contest, Goal, Row, Sample
+from bench.model import OURS, BenchRow, Contest, Goal, Sample
 from bench.surroundings import Bench
 
 CALLS = 1_000
@@ -16,7 +16,7 @@ LONGEST = 90.0
 
 def wait(bench: Bench) -> Sample:
     with bench.database() as url, crew.started(bench, url, offers.instant()) as service:
-        provider = crew.Provider(service)
+        provider = crew.BenchProvider(service)
         provider.set(delay=DELAY, picture_bytes=PICTURE_BYTES)
         service.load_catalog(offers.images("openai_images", f"{provider.url}/images"))
         prefix = crew.preload(service, offers.IMAGE, CALLS)
@@ -46,7 +46,7 @@ def waiting(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="waiting-images",
         what=f"{CALLS:,} image calls of {DELAY:g} s side by side in one worker, pictures of 256 KB",
         goals=(

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import crew, limits, offers, processor, queue_peers
-from bench.crew import Preloaded, Provider
-from bench.model import OURS, Contest, Goal, Row, Sample
+from bench.crew import BenchProvider, Preloaded
+from bench.model import OURS, BenchRow, Contest, Goal, Sample
 from bench.surroundings import Bench
 
 CONCURRENCY = 400
@@ -48,7 +48,7 @@ def whole_life(bench: Bench) -> Iterator[Contest]:
         }
 
 
-def bare(provider: Provider, folder: Path) -> Sample:
+def bare(provider: BenchProvider, folder: Path) -> Sample:
     """A script that buys the same pictures with `requests`, and writes each to a file."""
     command = [sys.executable, str(BARE), f"{provider.url}/images/images/generations", str(folder)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -60,7 +60,7 @@ def bare(provider: Provider, folder: Path) -> Sample:
 def real_http(bench: Bench) -> Iterator[Contest]:
     processor.seconds(None)
     with limits.within(300), bench.service("sqlite:///:memory:") as alone:
-        provider = Provider(alone)
+        provider = BenchProvider(alone)
         provider.set(picture_bytes=PICTURE_BYTES)
         offer = offers.images("openai_images", f"{provider.url}/images")
         with crew.preloaded(bench, offer, offers.IMAGE, BOUGHT) as preloaded:
@@ -68,7 +68,7 @@ def real_http(bench: Bench) -> Iterator[Contest]:
 
 
 ROWS = [
-    Row(
+    BenchRow(
         name="worker-life",
         what="a task's whole life in one worker process, with an adapter that answers at once",
         goals=(
@@ -80,7 +80,7 @@ ROWS = [
         contest=whole_life,
         peers={name: peer.requirements for name, peer in queue_peers.PEERS.items()},
     ),
-    Row(
+    BenchRow(
         name="worker-http",
         what="the same over real HTTP and real files: the worker's CPU for each task",
         goals=(Goal(figure="worker_cpu_ms", against="requests", at_most=3.0),),

@@ -5,7 +5,7 @@ import asyncio
 from common.http.asgi import Message, Send
 
 
-class Client:
+class RelayClient:
     """Takes what the call says, as long as it is there. `waited_seconds` is how long the call has waited for it to
     read, `left_at` the time of the event loop at which it had left, None while it is there."""
 

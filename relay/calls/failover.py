@@ -76,7 +76,7 @@ def failed(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model
     if not errors:
         return CallFailed(relay_channels.none_ready(resting, model=model), Finish.REFUSED)
     if not may_go_on(errors[-1]):
-        return of_last(errors[-1])
+        return end_with(errors[-1])
     waiting = [each for each in resting if each.cause != Rest.Cause.MODEL]
     if not waiting:
         kinds = {error.kind for error in errors} | {ErrorKind.MODEL_UNAVAILABLE for _ in resting}
@@ -95,14 +95,14 @@ def _unavailable(errors: Sequence[UpstreamError], waiting: Sequence[Resting]) ->
     return UpstreamBusy(headers=headers) if is_limited else UpstreamUnavailable(headers=headers)
 
 
-def of_last(error: UpstreamError) -> CallFailed:
+def end_with(error: UpstreamError) -> CallFailed:
     """How a call ends with an error after which it goes nowhere else."""
     if _is_of_request(error):
         return CallFailed(_refusal(error), Finish.UNKNOWN if error.maybe_accepted else Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
 
 
-def of_stream(error: UpstreamError) -> ApiError:
+def explain_broken_stream(error: UpstreamError) -> ApiError:
     """What the last frame of a stream says that broke off: with an error of its own, or with none."""
     if _is_of_request(error):
         return _refusal(error)

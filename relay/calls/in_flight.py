@@ -30,7 +30,7 @@ class Stoppable(Protocol):
         """End at once: this process stops."""
 
 
-def room_of(soft_limit: int) -> int:
+def capacity_for(soft_limit: int) -> int:
     """How many calls so many descriptors allow: a quarter of those that are free is theirs, a client's not counted."""
     if soft_limit == resource.RLIM_INFINITY:
         return MOST
@@ -51,7 +51,7 @@ class InFlight:
         return len(self._calls)
 
     @contextmanager
-    def place(self, call: Stoppable, account_id: int) -> Iterator[None]:
+    def slot(self, call: Stoppable, account_id: int) -> Iterator[None]:
         """Of one call, while it lasts. Raises RateLimited."""
         if len(self._calls) >= self.room:
             raise _busy("Too many calls are in progress.")
@@ -78,7 +78,7 @@ class InFlight:
     @property
     def room(self) -> int:
         if self._room is None:
-            self._room = room_of(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            self._room = capacity_for(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         return self._room
 
     async def settled(self) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from common.errors import UpstreamUnavailable
-from relay.calls.clients import Client
+from relay.calls.clients import RelayClient
 from relay.calls.runs import CallRun
 from relay.calls.streaming import Relaying
 
@@ -16,7 +16,7 @@ STOPS = "The service is stopping."
 class Guard:
     """Of the task that serves one call, which is canceled at most once by it."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: RelayClient) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # an ASGI server runs applications in tasks
         self._task: asyncio.Task[Any] = task

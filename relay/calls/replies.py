@@ -31,15 +31,15 @@ async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
 
 
 async def _whole(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
-    if not wanted.asked.is_free and beginnings.are_events(await beginnings.of(reply), _media_type(reply)):
+    if not wanted.asked.is_free and beginnings.are_events(await beginnings.read_beginning(reply), _media_type(reply)):
         return await streamed_answers.received(reply, wanted)
     return await whole_answers.received(reply, wanted)
 
 
 async def _stream(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
-    begin = await beginnings.of(reply)
+    begin = await beginnings.read_beginning(reply)
     if beginnings.are_json(begin):
-        return await whole_streams.of_answer(await whole_answers.received(reply, wanted), reply, wanted)
+        return await whole_streams.make_stream(await whole_answers.received(reply, wanted), reply, wanted)
     if not beginnings.are_events(begin, _media_type(reply)):
         raise await _refusal(reply, wanted)
     return await _begun(reply, wanted)
@@ -75,7 +75,7 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
             raise reader.error
         if reader.is_whole:
             answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted)
-            return await whole_streams.of_answer(answer, reply, wanted)
+            return await whole_streams.make_stream(answer, reply, wanted)
         if shown.strip():  # signs of life may come in any number
             begun.shown.append(shown)
     return begun

@@ -22,7 +22,7 @@ from common.http.asgi import Headers
 from common.token_usage import TokenUsage
 from relay import books
 from relay.calls import ending, times
-from relay.calls.clients import Client
+from relay.calls.clients import RelayClient
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish, Progress
 from relay.calls.in_flight import CHANNEL_PART, in_flight
@@ -55,7 +55,7 @@ class ClientLeft(Exception):
 class CallRun:
     """A call from its reservation to its end; of one task of the event loop."""
 
-    def __init__(self, demand: Demand, content: Content, client: Client) -> None:
+    def __init__(self, demand: Demand, content: Content, client: RelayClient) -> None:
         self.demand, self.content, self.client = demand, content, client
         self.ends_at = asyncio.get_running_loop().time() + times.ANSWER_SECONDS
         self.call_id = ""

@@ -19,7 +19,7 @@ from common.process import shutdown
 from relay.admission import RelayCaller
 from relay.calls import attempts, demands, failover, permissions, times
 from relay.calls.begun_streams import BegunStream
-from relay.calls.clients import Client
+from relay.calls.clients import RelayClient
 from relay.calls.demands import Content, Demand
 from relay.calls.ending import Finish
 from relay.calls.failover import CallFailed
@@ -42,9 +42,9 @@ async def serve(
 ) -> None:
     """ASGI, of a call that the key may make; whoever has the body closes it. Raises the ApiError that the client is to
     read, as long as nothing was sent to it."""
-    content, client = Content(body), Client(send)
+    content, client = Content(body), RelayClient(send)
     guard = Guard(client)
-    with in_flight.place(guard, caller.account_id), guard.watching(disconnected(receive)):
+    with in_flight.slot(guard, caller.account_id), guard.watching(disconnected(receive)):
         demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
         await _served(guard, CallRun(demand, content, client), _headers(scope, demand))
 

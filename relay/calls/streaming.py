@@ -41,7 +41,7 @@ class Relaying:
         try:
             last = await self._pass_on()
         except UpstreamError as error:
-            await self.cut(failover.of_stream(error))
+            await self.cut(failover.explain_broken_stream(error))
             return
         self._run.is_complete = True
         await self._run.end(*self._run.finish)

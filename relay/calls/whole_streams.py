@@ -32,7 +32,7 @@ class WholeReader:
         return frame
 
 
-async def of_answer(answer: WholeAnswer, reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
+async def make_stream(answer: WholeAnswer, reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
     """The stream of an answer that has been examined. Raises UpstreamError; then the answer is closed."""
     try:
         frames = await _frames(answer, wanted)

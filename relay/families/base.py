@@ -23,7 +23,7 @@ class CallPath:
     """A companion path, taken apart. `model` and `verb` are those that a Google path names; else empty.
 
     `query` is the request's query string, `content_type` its header, `betas` the values of its `anthropic-beta` headers
-    in order: whoever asks `of_path` puts them in.
+    in order: whoever asks `find_family` puts them in.
     """
 
     path: str

@@ -55,10 +55,10 @@ class ChatFamily(CommonFamily):
         return answers.delivered(document)
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
-        return chat_frames.of_answer(fields.mapping(document), asked)
+        return chat_frames.make_frames(fields.mapping(document), asked)
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        return joined_chat.of_events(events)
+        return joined_chat.join_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ChatReader(asked, upstream_model, words=self.words, name_path=self.name_path)

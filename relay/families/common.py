@@ -84,7 +84,7 @@ class CommonFamily:
         return False
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return refusals.of_answer(self.words, status, headers, body)
+        return refusals.read_error_answer(self.words, status, headers, body)
 
     def error_frame(self, error: ApiError) -> bytes:
         return sse.frame(json.dumps(self.error_document(error)), event=self.error_event)

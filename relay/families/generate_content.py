@@ -81,7 +81,7 @@ class GenerateContentFamily(CommonFamily):
         return [sse.frame(json.dumps(document))]
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        return joined_candidates.of_events(events)
+        return joined_candidates.join_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return CandidatesReader(asked, upstream_model, words=self.words, name_path=self.name_path)

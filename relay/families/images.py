@@ -60,10 +60,10 @@ class ImagesFamily(CommonFamily):
         return answers.delivered(document, asked)
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
-        return image_frames.of_answer(mapping(document), is_edit=path.path == EDITS)
+        return image_frames.make_frames(mapping(document), is_edit=path.path == EDITS)
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        return joined_images.of_events(events)
+        return joined_images.join_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ImagesReader(asked, upstream_model, words=self.words, name_path=self.name_path)

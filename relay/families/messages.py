@@ -52,10 +52,10 @@ class MessagesFamily(CommonFamily):
         return answers.delivered(document)
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
-        return message_frames.of_answer(fields.mapping(document))
+        return message_frames.make_frames(fields.mapping(document))
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        return joined_message.of_events(events)
+        return joined_message.join_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return MessagesReader(asked, upstream_model, words=self.words, name_path=("message", *self.name_path))

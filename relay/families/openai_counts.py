@@ -51,7 +51,7 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
     return told_counts.believed(found)
 
 
-def of_answer(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:
+def find_usage(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:
     """The first usage of an answer that tells tokens, with the tools that it tells or that the answer has `shown`."""
     for usage in usages(document):
         if found := told(usage):

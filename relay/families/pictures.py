@@ -39,7 +39,7 @@ def is_item(item: Mapping[str, Any]) -> bool:
     return is_base64(item.get("b64_json")) or is_address(item.get("url"))
 
 
-def of_messages(messages: Any) -> int:
+def count_in_messages(messages: Any) -> int:
     """Those of a chat's messages, as OpenRouter's models give them, or as parts of the content."""
     found = 0
     for message in messages:
@@ -48,7 +48,7 @@ def of_messages(messages: Any) -> int:
     return found
 
 
-def of_contents(contents: list[Any]) -> int:
+def count_in_contents(contents: list[Any]) -> int:
     """Those of Google's contents, in either spelling: inline, or a file's address."""
     return sum(1 for content in contents for part in mappings(mapping(content).get("parts")) if _is_part(part))
 

@@ -159,7 +159,7 @@ ANTHROPIC = ErrorWords(codes=ANTHROPICS_CODES.get, spoken=_spoken)
 GOOGLE = ErrorWords(codes=google.kind_of, spoken=lambda document, status: google.spoken(document), shape=google.is_own)
 
 
-def of_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+def read_error_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
     """The error that an answer stands for which is no answer to the call; header names in any case."""
     lower = {name.lower(): value for name, value in headers.items()}
     sent = {**lower, "Retry-After": lower.get("retry-after", "")}
@@ -175,7 +175,7 @@ def _first(document: Any) -> Any:
     return first if mapping(first).get("error") else document
 
 
-def of_frame(words: ErrorWords, document: Any) -> UpstreamError:
+def read_error_frame(words: ErrorWords, document: Any) -> UpstreamError:
     """The error that a frame of a stream tells. A status among its words counts as an answer's does; without one, the
     vendor's code decides, or nobody knows."""
     status = _said_status(document)

@@ -27,7 +27,7 @@ OF_A_MODEL: dict[str, Family] = dict.fromkeys(VERBS, GENERATE_CONTENT)
 MODEL_PATH = re.compile(r"/(?:v1|v1beta)/(?:models/|(?=tunedModels/))(?P<model>.+):(?P<verb>\w+)", re.DOTALL)
 
 
-def of_path(method: str, path: str) -> tuple[Family, CallPath] | None:
+def find_family(method: str, path: str) -> tuple[Family, CallPath] | None:
     """The family and the path, taken apart; None where no family has the path, or not by this method. `path` is
     percent-decoded, as an ASGI server gives it. Whoever wants to name the methods of a path asks for POST."""
     if method != "POST":

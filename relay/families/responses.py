@@ -54,10 +54,10 @@ class ResponsesFamily(CommonFamily):
         return answers.delivered(document)
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
-        return response_frames.of_answer(fields.mapping(document))
+        return response_frames.make_frames(fields.mapping(document))
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        return joined_response.of_events(events)
+        return joined_response.join_events(events)
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader:
         return ResponsesReader(asked, upstream_model, words=self.words, name_path=("response", *self.name_path))

@@ -6,12 +6,12 @@ from typing import Any
 from relay.families.fields import mapping, mappings
 
 
-def of_messages(messages: Iterable[Mapping[str, Any]]) -> int:
+def measure_messages(messages: Iterable[Mapping[str, Any]]) -> int:
     """In a chat's messages, or in their deltas."""
     return sum(_length(mapping(message.get("audio")).get("data")) for message in messages)
 
 
-def of_contents(contents: Iterable[Any]) -> int:
+def measure_contents(contents: Iterable[Any]) -> int:
     """In Google's contents, in either spelling."""
     parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
     held = (mapping(part.get("inlineData") or part.get("inline_data")) for part in parts)

@@ -57,14 +57,14 @@ Query = tuple[int, str, str]
 """Of a search of Google's: in which candidate, of which kind, and for what."""
 
 
-def of_items(items: Any, asked: AskedCall) -> dict[str, int]:
+def count_items(items: Any, asked: AskedCall) -> dict[str, int]:
     """Of a response's output."""
     kinds = [item.get("type") for item in mappings(items) if _is_paid(item)]
     found = Counter(ITEMS[kind] for kind in kinds if isinstance(kind, str) and kind in ITEMS)
     return _named({name: found[name] for name in found if name not in OF_EITHER or name in asked.tools}, asked)
 
 
-def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
+def count_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
     """Of a message's content: one less for each that has failed, which of a single block may be less than none."""
     names = [block.get("name") for block in mappings(blocks) if block.get("type") == "server_tool_use"]
     found = Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS)
@@ -73,7 +73,7 @@ def of_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
     return _named(found, asked)
 
 
-def of_citing(messages: int, asked: AskedCall) -> dict[str, int]:
+def count_citing(messages: int, asked: AskedCall) -> dict[str, int]:
     """Of a chat completion: so many of its messages cite addresses, and each has searched if that was asked for."""
     name = next((tool for tool in asked.tools if "search" in tool), "")
     return {name: messages} if name and messages else {}
@@ -84,7 +84,7 @@ def cites(message: Mapping[str, Any]) -> bool:
     return any(note.get("type") == "url_citation" for note in mappings(message.get("annotations")))
 
 
-def of_candidates(candidates: Any, asked: AskedCall, known: Collection[Query] = ()) -> dict[str, int]:
+def count_candidates(candidates: Any, asked: AskedCall, known: Collection[Query] = ()) -> dict[str, int]:
     """Of Google's candidates: each query of a search counts, with those that are `known` of earlier chunks, each
     address that was read, each piece of code."""
     found: Counter[str] = Counter()
@@ -111,11 +111,11 @@ def queries(candidates: Any) -> set[Query]:
     }
 
 
-def of_later_candidates(
+def count_later_candidates(
     known: Mapping[str, int], candidates: Any, asked: AskedCall, asked_before: Collection[Query]
 ) -> dict[str, int]:
     """Of a stream as of its next chunk: what grounds an answer is told again and again, code only once."""
-    found, code = of_candidates(candidates, asked, asked_before), _as_asked("code_execution", asked)
+    found, code = count_candidates(candidates, asked, asked_before), _as_asked("code_execution", asked)
     run = known.get(code, 0) + found.get(code, 0)
     return {**most(known, found), **({code: run} if run else {})}
 

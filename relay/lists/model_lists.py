@@ -28,7 +28,7 @@ async def answer(scope: Scope, admitted: RelayAdmission) -> Answer:
 async def _names(admitted: RelayAdmission) -> tuple[str, ...]:
     if admitted.group is None:
         return ()
-    return await model_names.of_group(admitted.group, admitted.caller.catalog_version)
+    return await model_names.list_models(admitted.group, admitted.caller.catalog_version)
 
 
 def _shapes(scope: Scope, admitted: RelayAdmission) -> ModelShapes:

@@ -33,7 +33,7 @@ _kept: dict[tuple[int, int], ListedModels] = {}
 _asked: dict[tuple[int, int], "asyncio.Task[ListedModels]"] = {}
 
 
-async def of_group(group: GroupEntry, catalog_version: int) -> tuple[str, ...]:
+async def list_models(group: GroupEntry, catalog_version: int) -> tuple[str, ...]:
     """Public names, each once. The channels are asked once for all who wait for it."""
     if group.models is not None:
         return group.models

@@ -10,7 +10,7 @@ FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 BLANKS = b" \t\r\n" + codecs.BOM_UTF8
 
 
-async def of(reply: UpstreamReply) -> bytes:
+async def read_beginning(reply: UpstreamReply) -> bytes:
     """Its first bytes, which are read once more; empty where it ends before. Blank lines before them are dropped: they
     say nothing in a stream, nor before JSON. Raises UpstreamError."""
     while piece := await reply.read():

@@ -21,7 +21,7 @@ from adapters.base import ENDS_JOB, Accepted, Connection, Done, ErrorKind, Pendi
 from adapters.kit.jobs import LONGEST_ID
 from adapters.kit.outputs import is_url
 from tests.adapters.making import API_KEY, connection_to, says_nothing_secret
-from tools.adapter_docs import Column, columns
+from tools.adapter_docs import AdapterColumn, columns
 
 BASE = "https://provider.example.com"
 FILE = f"{BASE}/file"
@@ -183,7 +183,7 @@ PROXIED = [
 class Spoken:
     """One adapter and how to reach it."""
 
-    column: Column
+    column: AdapterColumn
     connection: Connection
 
     def submitted(self) -> Accepted | Done | UpstreamError:

@@ -18,7 +18,7 @@ from adapters.base import FieldKind, Target, TaskRequest, UpstreamField, Upstrea
 from adapters.dashscope import images_request as dashscope
 from adapters.openai import images_request as openai
 from adapters.openrouter import images_request as openrouter
-from tools.adapter_docs import Column, columns
+from tools.adapter_docs import AdapterColumn, columns
 
 COLUMNS = [column for column in columns("image") if column.adapter.fields(column.target)]  # type: ignore[attr-defined]
 IDS = [column.name.replace(" ", "-") for column in COLUMNS]
@@ -167,11 +167,11 @@ READERS = {
 }
 
 
-def listed(column: Column) -> list[UpstreamField]:
+def listed(column: AdapterColumn) -> list[UpstreamField]:
     return list(column.adapter.fields(column.target))  # type: ignore[attr-defined]
 
 
-def target(column: Column) -> Target:
+def target(column: AdapterColumn) -> Target:
     """A model whose count without `n` is known."""
     return replace(column.target, upstream_model="qwen-image-3" if "dashscope" in column.name else "a-model")
 
@@ -187,7 +187,7 @@ def put(extra_body: dict[str, Any], names: list[str], value: Any) -> None:
 
 
 @st.composite
-def bodies(draw: st.DrawFn, column: Column) -> dict[str, Any]:
+def bodies(draw: st.DrawFn, column: AdapterColumn) -> dict[str, Any]:
     """Mostly fields that may pass, with any values; else some of all that documents and gateways know, in other
     spellings and inside envelopes."""
     passing = [field.path for field in listed(column) if field.kind in (FieldKind.NEUTRAL, FieldKind.PRICED)]
@@ -229,7 +229,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from leaves(inner, f"{path}.{name}" if path else name)
 
 
-def may_pass(column: Column, path: str, value: Any) -> bool:
+def may_pass(column: AdapterColumn, path: str, value: Any) -> bool:
     """Whether somebody has listed this very field, or one around it, as one that cannot cost what is not billed."""
     around = [".".join(path.split(".")[:length]) for length in range(len(path.split(".")), 0, -1)]
     by_path = {field.path: field for field in listed(column)}
@@ -242,21 +242,21 @@ def may_pass(column: Column, path: str, value: Any) -> bool:
     return kind in (FieldKind.NEUTRAL, FieldKind.PRICED)
 
 
-def accepted(column: Column, request: TaskRequest, on: Target) -> UpstreamRequest | None:
+def accepted(column: AdapterColumn, request: TaskRequest, on: Target) -> UpstreamRequest | None:
     problems = expression.check(column.adapter, request, on)
     assert all(problem.field.startswith("params.") for problem in problems)
     return None if problems else expression.build(column.adapter, request, on)
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=IDS)
-def test_every_image_protocol_is_read_here(column: Column) -> None:
+def test_every_image_protocol_is_read_here(column: AdapterColumn) -> None:
     assert column.name in READERS
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=IDS)
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_what_the_provider_is_asked_for_is_what_is_billed(column: Column, data: st.DataObject) -> None:
+def test_what_the_provider_is_asked_for_is_what_is_billed(column: AdapterColumn, data: st.DataObject) -> None:
     request = replace(column.base, n=data.draw(st.integers(1, 3)), extra_body=data.draw(bodies(column)))
     if (upstream := accepted(column, request, target(column))) is None:
         return
@@ -268,7 +268,7 @@ def test_what_the_provider_is_asked_for_is_what_is_billed(column: Column, data: 
 @pytest.mark.parametrize("column", COLUMNS, ids=IDS)
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_no_field_passes_that_is_not_listed_as_harmless_or_billed(column: Column, data: st.DataObject) -> None:
+def test_no_field_passes_that_is_not_listed_as_harmless_or_billed(column: AdapterColumn, data: st.DataObject) -> None:
     extra_body = data.draw(bodies(column))
     if accepted(column, replace(column.base, extra_body=extra_body), target(column)) is None:
         return
@@ -284,7 +284,7 @@ def test_no_field_passes_that_is_not_listed_as_harmless_or_billed(column: Column
 @pytest.mark.parametrize("column", COLUMNS, ids=IDS)
 @settings(max_examples=100, deadline=None)
 @given(name=st.text(min_size=1, max_size=12), value=st.sampled_from(VALUES))
-def test_an_unknown_field_never_passes_by_itself(column: Column, name: str, value: Any) -> None:
+def test_an_unknown_field_never_passes_by_itself(column: AdapterColumn, name: str, value: Any) -> None:
     known = {step for field in listed(column) for step in field.path.replace("[]", "").split(".")}
     for extra_body in ({name: value}, {"metadata": {name: value}}, {f"x{name}": value}, {f"{name}[]": value}):
         if not known & {name, f"x{name}"}:

@@ -14,7 +14,7 @@ from adapters.kit.shapes import Provider
 from common.params import tables
 from common.params.row import ParamKind
 from tests.adapters.making import stored
-from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, Column, columns
+from tools.adapter_docs import FRAME, LAST, PICTURE, SOUND, URL, AdapterColumn, columns
 
 COLUMNS = {modality: list(columns(modality)) for modality in ("image", "video")}
 EVERY = [column for listed in COLUMNS.values() for column in listed]
@@ -119,7 +119,7 @@ NAMES = {word for name in registry.ADAPTERS for word in name.split("_")} - {"con
 NAMES = NAMES - {"images", "image", "video", "videos", "tasks", "template"} | {"google", "alibaba", "fal", "seedream"}
 
 
-def names(columns: list[Column]) -> list[str]:
+def names(columns: list[AdapterColumn]) -> list[str]:
     return [column.name.replace(" ", "-") for column in columns]
 
 
@@ -132,7 +132,7 @@ def some(base: TaskRequest, count: int) -> Iterator[TaskRequest]:
         yield replace(base, **{name: chosen.choice(choices[name]) for name in fields})
 
 
-def capable(column: Column, count: int) -> Iterator[Target]:
+def capable(column: AdapterColumn, count: int) -> Iterator[Target]:
     """The target with capabilities that its adapter takes; always the same."""
     chosen = random.Random(column.name)
     choices = CAPABLE[column.base.modality]
@@ -144,7 +144,7 @@ def capable(column: Column, count: int) -> Iterator[Target]:
             yield target
 
 
-def text_of(column: Column, request: TaskRequest) -> str:
+def text_of(column: AdapterColumn, request: TaskRequest) -> str:
     """All that goes out for a request."""
     upstream = expression.build(column.adapter, request, column.target)
     return json.dumps([upstream.path, upstream.encoding, upstream.calls, upstream.body, upstream.digest()])
@@ -163,7 +163,7 @@ def fields_of(problems: list[Unsupported]) -> set[str]:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
-def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
+def test_whatever_is_valid_is_built_or_refused_by_field(column: AdapterColumn) -> None:
     for request in some(column.base, 150):
         problems = expression.check(column.adapter, request, column.target)
         assert all(field.startswith("params.") for field in fields_of(problems)), problems
@@ -185,7 +185,7 @@ def test_whatever_is_valid_is_built_or_refused_by_field(column: Column) -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
-def test_no_capability_that_is_taken_breaks_a_request(column: Column) -> None:
+def test_no_capability_that_is_taken_breaks_a_request(column: AdapterColumn) -> None:
     targets = list(capable(column, 100))
     for target, request in zip(targets, some(column.base, len(targets)), strict=True):
         if not expression.check(column.adapter, request, target):
@@ -193,7 +193,7 @@ def test_no_capability_that_is_taken_breaks_a_request(column: Column) -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
-def test_shorter_prompts_buy_the_same_or_are_refused_alike(column: Column) -> None:
+def test_shorter_prompts_buy_the_same_or_are_refused_alike(column: AdapterColumn) -> None:
     targets = list(capable(column, 100))
     for target, request in zip(targets, some(column.base, len(targets)), strict=True):
         said = [
@@ -212,7 +212,7 @@ def test_every_field_that_an_adapter_expresses_is_declared_and_tried(adapter: Pr
 
 
 @pytest.mark.parametrize("column", EVERY, ids=names(EVERY))
-def test_every_field_changes_what_goes_out_or_is_refused(column: Column) -> None:
+def test_every_field_changes_what_goes_out_or_is_refused(column: AdapterColumn) -> None:
     base, modality = text_of(column, column.base), column.base.modality
     optional = [
         {row.name: row.example} for row in tables.TABLES[modality].rows if row.trial_values and row.kind != FLAG
@@ -224,7 +224,7 @@ def test_every_field_changes_what_goes_out_or_is_refused(column: Column) -> None
 
 
 @pytest.mark.parametrize("column", COLUMNS["video"], ids=names(COLUMNS["video"]))
-def test_no_option_silences_an_optional_field_of_its_name(column: Column) -> None:
+def test_no_option_silences_an_optional_field_of_its_name(column: AdapterColumn) -> None:
     for row in tables.TABLES["video"].rows:
         for value in row.trial_values:
             both: dict[str, Any] = {row.name: value, "provider_options": {row.name: 1}}
@@ -232,7 +232,7 @@ def test_no_option_silences_an_optional_field_of_its_name(column: Column) -> Non
 
 
 @pytest.mark.parametrize("column", COLUMNS["video"], ids=names(COLUMNS["video"]))
-def test_sound_and_silence_are_not_the_same(column: Column) -> None:
+def test_sound_and_silence_are_not_the_same(column: AdapterColumn) -> None:
     """A model that always makes sound may take the wish for it, but not the one for silence."""
     both = [replace(column.base, generate_audio=wish) for wish in (True, False)]
     taken = [

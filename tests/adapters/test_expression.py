@@ -13,7 +13,7 @@ from common.errors import NoCapableRoute
 from tests.adapters.making import image_request, image_target, stored, video_request, video_target
 from tests.rows import IssuedKey
 from tests.tasks import steps
-from tools.adapter_docs import URL, Column, columns
+from tools.adapter_docs import URL, AdapterColumn, columns
 from worker.buy import jobs
 
 EVERY = [column for modality in ("image", "video") for column in columns(modality)]
@@ -69,7 +69,7 @@ def tomorrow(request: TaskRequest, **more: Any) -> Tomorrow:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
-def test_a_field_of_tomorrow_is_refused_only_where_it_is_set(column: Column) -> None:
+def test_a_field_of_tomorrow_is_refused_only_where_it_is_set(column: AdapterColumn) -> None:
     assert refused(column.adapter, tomorrow(column.base), column.target) == []
     asked = tomorrow(column.base, negative_prompt="dogs")
     assert refused(column.adapter, asked, column.target) == ["params.negative_prompt"]
@@ -88,7 +88,7 @@ def test_every_set_field_that_a_declaration_lacks_is_refused_in_order() -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
-def test_a_request_is_judged_as_it_is_checked_and_built(column: Column) -> None:
+def test_a_request_is_judged_as_it_is_checked_and_built(column: AdapterColumn) -> None:
     target = replace(column.target, extra_fields=["size"], fixed={"seed": 7})
     good, bad = column.base, replace(column.base, output_format="glb")
     for request in (good, bad, replace(good, prompt="a fox --dur 10")):
@@ -102,7 +102,7 @@ def test_a_declaration_is_of_its_modalities_only() -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
-def test_a_refusal_names_no_more_than_people_read(column: Column) -> None:
+def test_a_refusal_names_no_more_than_people_read(column: AdapterColumn) -> None:
     place = "extra_body" if column.base.modality == "image" else "provider_options"
     changes: dict[str, Any] = {place: {f"odd_{n}": n for n in range(1000)}}
     request = replace(column.base, **changes)
@@ -110,7 +110,7 @@ def test_a_refusal_names_no_more_than_people_read(column: Column) -> None:
 
 
 @pytest.mark.parametrize("column", list(columns("video")), ids=lambda column: column.name.replace(" ", "-"))
-def test_an_option_with_an_odd_name_is_named_once(column: Column) -> None:
+def test_an_option_with_an_odd_name_is_named_once(column: AdapterColumn) -> None:
     request = replace(column.base, provider_options={"a b": 1})
     named = [problem.field for problem in expression.check(column.adapter, request, column.target)]
     assert named == ['params.provider_options["a b"]']
@@ -131,7 +131,7 @@ def test_ours_declare_the_fields_of_their_modalities() -> None:
 
 
 @pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name.replace(" ", "-"))
-def test_a_mask_goes_out_or_rules_the_route_out(column: Column) -> None:
+def test_a_mask_goes_out_or_rules_the_route_out(column: AdapterColumn) -> None:
     if column.base.modality == "video":
         assert refused(column.adapter, replace(column.base, mask=MASKED["mask"]), column.target) == ["params.mask"]
         return
@@ -146,7 +146,7 @@ def test_a_mask_goes_out_or_rules_the_route_out(column: Column) -> None:
 
 
 @pytest.mark.parametrize("column", [c for c in EVERY if c.name in TAKE_MASKS], ids=lambda column: column.name)
-def test_a_mask_needs_an_image_and_is_given_once_and_as_a_type_that_is_taken(column: Column) -> None:
+def test_a_mask_needs_an_image_and_is_given_once_and_as_a_type_that_is_taken(column: AdapterColumn) -> None:
     def named(capabilities: dict[str, Any], **changes: Any) -> list[str]:
         target = replace(column.target, capabilities=capabilities, extra_fields=["mask"])
         return refused(column.adapter, replace(column.base, **(MASKED | changes)), target)

@@ -9,14 +9,14 @@ from adapters.kit.sizes import SizeTable
 from catalog import pixel_sizes, snapshot
 from catalog.models import ChannelModel, Plan
 from tests.rows import IMAGE_PARAMS, make_channel, make_model, make_route
-from tools.adapter_docs import Column, columns
+from tools.adapter_docs import AdapterColumn, columns
 
 EVERY = [column for modality in ("image", "video") for column in columns(modality)]
 TABLED = {"openai_images", "ark_images", "dashscope_image", "openrouter_images", "openai_videos", "runway"}
 
 
 @pytest.mark.parametrize("column", EVERY, ids=lambda column: column.name)
-def test_all_that_an_adapter_lists_it_can_ask_for_as_that_tier(column: Column) -> None:
+def test_all_that_an_adapter_lists_it_can_ask_for_as_that_tier(column: AdapterColumn) -> None:
     table = expression.pixel_sizes(column.adapter, column.target)
     field = "image_size" if column.base.modality == "image" else "resolution"
     for tier, row in table.items():
@@ -33,7 +33,7 @@ def test_the_protocols_that_take_pixels_say_which() -> None:
     ]
 
 
-def _sizes(column: Column) -> SizeTable:
+def _sizes(column: AdapterColumn) -> SizeTable:
     return expression.pixel_sizes(column.adapter, column.target)
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from tests.databases import Databases
 from tests.processes import TestStack
 from tools.browser import console_pages, desk_pages, judge, session
-from tools.browser.desk_pages import Rows, Where
+from tools.browser.desk_pages import DeskRows, Where
 from tools.browser.session import NoBrowser, Watched
 from tools.children import ChildFailed
 from tools.run import HISTORY_KEY
@@ -32,8 +32,8 @@ class Desk:
     key: str = ""
 
     @property
-    def rows(self) -> Rows:
-        return Rows(database=self.database)
+    def rows(self) -> DeskRows:
+        return DeskRows(database=self.database)
 
     def add_operator(self) -> None:
         self.stack.manage(
@@ -95,7 +95,7 @@ def operator(browser: Browser, installation: Desk) -> Iterator[Watched]:
     own.close()
 
 
-def found_at_once(watched: Watched, pages: Mapping[str, Where], rows: Rows) -> dict[str, list[str]]:
+def found_at_once(watched: Watched, pages: Mapping[str, Where], rows: DeskRows) -> dict[str, list[str]]:
     """What is wrong with those pages that are there, by their names."""
     found = {}
     for name, where in pages.items():

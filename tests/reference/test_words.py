@@ -78,4 +78,4 @@ def test_the_kind_of_a_value_is_said(schema, said):
 
 @pytest.mark.parametrize(("schema", "said"), FACTS, ids=[" and ".join(said) or "nothing" for _, said in FACTS])
 def test_what_else_holds_is_said(schema, said):
-    assert [" ".join((fact.label, *fact.values)) for fact in words.facts(schema, DOCUMENT)] == said
+    assert [" ".join((fact.label, *fact.values)) for fact in words.schema_facts(schema, DOCUMENT)] == said

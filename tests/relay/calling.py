@@ -166,7 +166,7 @@ class Relay:
         return client
 
     async def _serve(self, asked: Any, sent: bytes, client: Client) -> None:
-        family, path = registry.of_path("POST", asked["path"])
+        family, path = registry.find_family("POST", asked["path"])
         path = replace(path, query=asked["query_string"].decode())
         caller = await threads.call(self._caller)
         group = (await threads.call(snapshot.latest)).group(self.group.pk)

@@ -45,7 +45,7 @@ OURS += ["/console/messages", "/admin/models", "/docs/responses", "/assets/messa
 def test_a_wrong_base_url_is_told_the_path_that_is_served(path, served):
     message = f"This path is not served, but {served} is: correct the base URL of your client."
     assert unserved.refusal(path).message == message
-    assert registry.of_path("POST", served) or served == "/v1/models"
+    assert registry.find_family("POST", served) or served == "/v1/models"
 
 
 @pytest.mark.parametrize(("path", "words"), NOT_SERVED.items())
@@ -64,5 +64,7 @@ def test_paths_of_ours_and_of_nobody_are_left_alone(path):
 
 
 def test_nothing_of_a_long_name_is_repeated():
-    assert unserved.of_verb("/v1/models/x:" + "y" * 1000).message.startswith("This service does not serve this method")
+    assert unserved.refuse_verb("/v1/models/x:" + "y" * 1000).message.startswith(
+        "This service does not serve this method"
+    )
     assert "{model}" in unserved.refusal("/models/" + "x" * 1000 + ":countTokens").message

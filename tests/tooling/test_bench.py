@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bench import charts, client, load, plans, report, results, rows, runner, table
+from bench import charts, client, plans, report, results, rows, runner, table
 from bench.anchors import databases, script
 from bench.charts import Bars
-from bench.model import OURS, Goal, Incorrect, Missing, Result, Row, Sample
+from bench.model import OURS, BenchRow, Goal, Incorrect, LoadPlan, Missing, RowResult, Sample
 from bench.verdicts import judge, spread
 from tools.children import wait_until
 from tools.stack import ROOT
@@ -25,12 +25,12 @@ def a_round(**rates: float) -> dict[str, Sample]:
     return {name: Sample(figures={"rate": rate}) for name, rate in rates.items()}
 
 
-def a_row(*goals: Goal, contest=None, anchor: str | None = None) -> Row:
-    return Row(name="row", what="a row", goals=goals, quick_seconds=1, contest=contest, anchor=anchor)
+def a_row(*goals: Goal, contest=None, anchor: str | None = None) -> BenchRow:
+    return BenchRow(name="row", what="a row", goals=goals, quick_seconds=1, contest=contest, anchor=anchor)
 
 
 def word(goal: Goal, *rounds: dict[str, Sample], anchor: str | None = None) -> str:
-    return judge(a_row(goal, anchor=anchor), goal, Result(name="row", rounds=rounds)).word
+    return judge(a_row(goal, anchor=anchor), goal, RowResult(name="row", rounds=rounds)).word
 
 
 def test_a_goal_is_judged_by_the_median_of_the_ratios_of_the_rounds():
@@ -38,7 +38,7 @@ def test_a_goal_is_judged_by_the_median_of_the_ratios_of_the_rounds():
     found = judge(
         a_row(TWICE),
         TWICE,
-        Result(name="row", rounds=(a_round(ours=30, peer=10), a_round(ours=35, peer=14), a_round(ours=6, peer=12))),
+        RowResult(name="row", rounds=(a_round(ours=30, peer=10), a_round(ours=35, peer=14), a_round(ours=6, peer=12))),
     )
     assert (found.value, found.least, found.most, found.word) == (2.5, 0.5, 3.0, "pass")
     assert (found.figure, found.reference) == (30, 12)
@@ -67,7 +67,7 @@ def test_a_row_with_an_anchor_is_unsure_where_the_anchor_moves():
     assert spread([]) == 1.0
 
 
-def run(**contenders) -> tuple[Row, Result]:
+def run(**contenders) -> tuple[BenchRow, RowResult]:
     @contextmanager
     def contest(bench):
         yield contenders
@@ -133,14 +133,14 @@ def test_rows_side_by_side_give_their_results_in_order_and_speak_one_after_the_o
 
 
 def test_the_table_shows_figure_reference_ratio_goal_and_verdict():
-    result = Result(name="row", rounds=(a_round(ours=3000, peer=1000), a_round(ours=4000, peer=1000)))
+    result = RowResult(name="row", rounds=(a_round(ours=3000, peer=1000), a_round(ours=4000, peer=1000)))
     line = table.text([(a_row(TWICE), result)]).splitlines()[1]
     assert re.split(r"\s{2,}", line) == ["row", "rate 3,500", "peer 1,000", "3.5 (3–4)", "≥ 2 ×", "pass"]
 
 
 def test_results_are_merged_row_by_row(tmp_path):
     file = tmp_path / "before.json"
-    first, second = Result(name="a", rounds=(a_round(ours=1),)), Result(name="b", skipped="wrk", missing={})
+    first, second = RowResult(name="a", rounds=(a_round(ours=1),)), RowResult(name="b", skipped="wrk", missing={})
     results.merge(file, [first], {})
     results.merge(file, [second], {"wrk": "4"})
     assert list(results.read(file)) == ["a", "b"]
@@ -177,7 +177,7 @@ def answers_of(found):
 
 
 def test_requests_carry_a_key_in_turn_and_an_idempotency_key_of_their_own():
-    plan = load.Plan(
+    plan = LoadPlan(
         url="http://h:1", method="POST", paths=("/a",), body="{}", authorizations=("one", "two"), is_unique=True
     )
     first, second = (client.request_of(plan, number, "p").decode() for number in (0, 1))

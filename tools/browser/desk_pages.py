@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class DeskRows:
     """The rows of a SQLite installation, by what is worth looking at."""
 
     database: Path
@@ -29,7 +29,7 @@ class Rows:
             return False
 
 
-Where = Callable[[Rows], str]
+Where = Callable[[DeskRows], str]
 
 
 def at(path: str) -> Where:

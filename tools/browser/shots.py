@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from tools.browser import console_pages, desk_pages, judge
-from tools.browser.desk_pages import Rows, Where
+from tools.browser.desk_pages import DeskRows, Where
 from tools.browser.session import DESKTOP, PHONE, TABLET, Watched
 
 COLOURS = 96
@@ -17,7 +17,7 @@ COLOURS = 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class PageRoom:
     """The pages of a room by their names, and those of which pictures are kept: with rows, and without any."""
 
     name: str
@@ -31,7 +31,7 @@ class Room:
         return {name: self.pages[name] for name in wanted}
 
 
-DESK = Room(
+DESK = PageRoom(
     name="desk",
     pages=desk_pages.PAGES,
     full=(
@@ -44,7 +44,7 @@ DESK = Room(
         *("bills", "catalog-file"),
     ),
 )
-CONSOLE = Room(
+CONSOLE = PageRoom(
     name="console",
     pages=console_pages.PAGES,
     full=(
@@ -66,7 +66,7 @@ def keep(page: Page, file: Path) -> None:
 
 
 def shoot(
-    watched: Watched, room: str, pages: Mapping[str, Where], rows: Rows, folder: Path, *, suffix: str = ""
+    watched: Watched, room: str, pages: Mapping[str, Where], rows: DeskRows, folder: Path, *, suffix: str = ""
 ) -> None:
     """Each page in each size and colour; one that needs a row that is not there is left out."""
     for name, where in pages.items():
@@ -83,7 +83,7 @@ def shoot(
                 keep(watched.page, folder / file)
 
 
-def check(watched: Watched, pages: Mapping[str, Where], rows: Rows) -> None:
+def check(watched: Watched, pages: Mapping[str, Where], rows: DeskRows) -> None:
     """Print what is wrong with each page."""
     for name, where in pages.items():
         print(f"{name}: {where(rows)}")

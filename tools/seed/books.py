@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from accounts.models import Account
 from billing.models import Hold, LedgerEntry
 from tools.seed.customers import Payer
-from tools.seed.rows import Money, Rows
+from tools.seed.rows import HistoryRows, Money
 
 LOW_MICROS = 25_000_000
 """Below this much available the customer pays in again."""
@@ -34,7 +34,7 @@ ADJUSTMENTS = (
 
 
 @dataclass(slots=True, kw_only=True)
-class Purse:
+class AccountMoney:
     """An account's money as the history goes on."""
 
     payer: Payer
@@ -77,10 +77,10 @@ class Purse:
             self.book(money.reference, "charge", "revenue", -money.charged_micros, money.ended_at)
 
 
-def book(rng: random.Random, payers: Sequence[Payer], rows: Rows, since: datetime, until: datetime) -> None:
+def book(rng: random.Random, payers: Sequence[Payer], rows: HistoryRows, since: datetime, until: datetime) -> None:
     """Holds and entries of all that the rows have as money; the accounts get their balances."""
     for payer in payers:
-        purse = Purse(payer=payer, rng=rng, entries=rows.entries)
+        purse = AccountMoney(payer=payer, rng=rng, entries=rows.entries)
         purse.credit(payer.customer.refill_micros, since, "opening balance")
         own = [money for money in rows.money if money.account_id == payer.account.pk]
         _go_through(purse, own, since, until)
@@ -88,7 +88,7 @@ def book(rng: random.Random, payers: Sequence[Payer], rows: Rows, since: datetim
     rows.holds += map(_hold, rows.money)
 
 
-def _go_through(purse: Purse, own: Iterable[Money], since: datetime, until: datetime) -> None:
+def _go_through(purse: AccountMoney, own: Iterable[Money], since: datetime, until: datetime) -> None:
     steps: list[tuple[datetime, int, Money | Adjustment]] = []
     for money in own:
         steps += [(money.created_at, 0, money), (money.ended_at, 1, money)]

@@ -27,11 +27,11 @@ from catalog.file.load import load
 from catalog.models import Credential
 from tasks.models import Task, Worker
 from tools import example_catalog
-from tools.seed import afterwards, books, customers, deliveries, pictures, relayed, rhythm, standing, wishes
-from tools.seed.customers import Caller, Payer
+from tools.seed import afterwards, books, customers, deliveries, final_state, pictures, relayed, rhythm, wishes
+from tools.seed.customers import Payer, SeedCaller
 from tools.seed.fates import FATES, UNKNOWN, Fate, deal, fits
 from tools.seed.history import Historian, Told
-from tools.seed.rows import Rows
+from tools.seed.rows import HistoryRows
 from tools.seed.wishes import Order, OrderBook
 
 CATALOG = Path(__file__).with_name("catalog.yaml")
@@ -72,7 +72,7 @@ def fill(
     with transaction.atomic():
         payers = customers.open_accounts(since, until)
     workers, process = _processes(since, until)
-    rows = Rows()
+    rows = HistoryRows()
     historian = Historian(
         rng=rng, rows=rows, until=until, workers=[worker.pk for worker in workers], credentials=_credentials()
     )
@@ -83,14 +83,14 @@ def fill(
     with transaction.atomic():
         books.book(rng, payers, rows, since, until)
         rows.write()
-    standing.channels()
+    final_state.channels()
     afterwards.refund()
     afterwards.limit(payers)
     afterwards.compare_bill(rng, until)
     afterwards.fold_figures()
     seals.seal(wait_seconds=0)
     if size.live:
-        standing.live_tasks(_shown(payers), workers[0])
+        final_state.live_tasks(_shown(payers), workers[0])
     return _report(payers)
 
 
@@ -112,7 +112,7 @@ def _processes(since: datetime, until: datetime) -> tuple[list[Worker], WebProce
     return workers, WebProcess.objects.create(id=f"seed-{name}", host="web", pid=1, **times)
 
 
-def _shown(payers: Sequence[Payer]) -> Caller:
+def _shown(payers: Sequence[Payer]) -> SeedCaller:
     return next(caller for payer in payers for caller in payer.callers if caller.habit.name == SHOWN)
 
 

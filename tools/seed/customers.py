@@ -60,7 +60,7 @@ CUSTOMERS = (NORTHLIGHT, HARBOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class SeedCaller:
     """A key that is there, with its account, its newest secret in plain, and since when it opens nothing."""
 
     habit: Habit
@@ -80,7 +80,7 @@ class Payer:
 
     customer: Customer
     account: Account
-    callers: tuple[Caller, ...]
+    callers: tuple[SeedCaller, ...]
 
 
 def open_accounts(since: datetime, until: datetime) -> list[Payer]:
@@ -103,7 +103,7 @@ def _free(name: str) -> str:
     return name if name not in taken else next(new for n in count(2) if (new := f"{name} {n}") not in taken)
 
 
-def _caller(account: Account, habit: Habit, since: datetime, until: datetime) -> Caller:
+def _caller(account: Account, habit: Habit, since: datetime, until: datetime) -> SeedCaller:
     key = ApiKey.objects.create(
         account=account,
         name=habit.name,
@@ -119,10 +119,10 @@ def _caller(account: Account, habit: Habit, since: datetime, until: datetime) ->
     if habit.plan:
         model, plan = MediaModel.objects.get(name="aurora-image"), Plan.objects.get(name=habit.plan)
         PlanChoice.objects.create(key=key, model=model, plan=plan)
-    return Caller(habit=habit, account_id=account.pk, key=key, secret_id=key.secrets.get().pk, secret=secret)
+    return SeedCaller(habit=habit, account_id=account.pk, key=key, secret_id=key.secrets.get().pk, secret=secret)
 
 
-def submitter(rng: random.Random, callers: Sequence[Caller], at: datetime) -> Caller:
+def submitter(rng: random.Random, callers: Sequence[SeedCaller], at: datetime) -> SeedCaller:
     """Whose task the next one is; a disabled key submits none."""
     able = [each for each in callers if each.habit.share and (each.disabled_at is None or at < each.disabled_at)]
     return rng.choices(able, [each.habit.share for each in able])[0]

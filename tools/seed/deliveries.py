@@ -15,7 +15,7 @@ from callbacks.models import Delivery, DeliveryAttempt
 from common import urls
 from tasks.models import Task
 from tools.seed.customers import HARBOR
-from tools.seed.rows import Rows
+from tools.seed.rows import HistoryRows
 
 OUTAGE_BEGINS, OUTAGE = 0.12, timedelta(hours=44)
 LAST_OUTAGE = timedelta(hours=2)
@@ -35,7 +35,7 @@ class Outages:
         return url in TROUBLED and (self.first <= at < self.first + OUTAGE or at >= self.last)
 
 
-def owe(rng: random.Random, rows: Rows, tasks: Sequence[Task], until: datetime) -> None:
+def owe(rng: random.Random, rows: HistoryRows, tasks: Sequence[Task], until: datetime) -> None:
     owing = sorted(
         ((task.finished_at, task.callback_url, task) for task in tasks if task.callback_url and task.finished_at),
         key=lambda owed: owed[0],
@@ -53,7 +53,7 @@ def _outages(troubled: Sequence[datetime], until: datetime) -> Outages:
     return Outages(first=first, last=min(until - LAST_OUTAGE, troubled[-1]), until=until)
 
 
-def _deliver(rng: random.Random, rows: Rows, task: Task, url: str, ended_at: datetime, outages: Outages) -> None:
+def _deliver(rng: random.Random, rows: HistoryRows, task: Task, url: str, ended_at: datetime, outages: Outages) -> None:
     delivery = Delivery(
         id=f"{task.pk}.1",
         task=task,

@@ -17,7 +17,7 @@ from tasks.models import Task, TaskEvent, TaskPayload
 from tools.seed import bought
 from tools.seed.bought import Bought
 from tools.seed.fates import AMBIGUOUS, BY_NAME, Fate, Leg
-from tools.seed.rows import Money, Rows
+from tools.seed.rows import HistoryRows, Money
 from tools.seed.wishes import Order, metadata
 
 WORK_SECONDS = {"image": (5.0, 0.5), "video": (70.0, 0.45)}
@@ -46,7 +46,7 @@ class Historian:
     """Tells tasks into `rows`. `workers` are the ids of workers that have stopped; `credentials` ids by channel."""
 
     rng: random.Random
-    rows: Rows
+    rows: HistoryRows
     until: datetime
     workers: Sequence[str]
     credentials: dict[int, list[int]]

@@ -11,14 +11,14 @@ from tasks.assets import assets
 from tasks.assets.assets import NewAsset
 from tasks.models import Asset
 from tools.seed.history import Told
-from tools.seed.rows import Rows
+from tools.seed.rows import HistoryRows
 
 LARGEST_EDGE = 1024
 """Real pictures are no larger: they are to be looked at, and 2K ones take their time."""
 PICTURE_BYTES, FILM_BYTES = (180_000, 2_400_000), (1_200_000, 9_000_000)
 
 
-def add(rng: random.Random, rows: Rows, told: Sequence[Told], until: datetime, *, real: int) -> None:
+def add(rng: random.Random, rows: HistoryRows, told: Sequence[Told], until: datetime, *, real: int) -> None:
     """Assets of all succeeded tasks; the newest `real` tasks, and the newest film of each key, have real files. Stores
     files, so no transaction is open.
 

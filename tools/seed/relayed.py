@@ -13,8 +13,8 @@ from catalog.token_prices import MostUsed, TokenPrice
 from common import ids
 from common.token_usage import COUNTS, TokenUsage
 from tools.seed import rhythm
-from tools.seed.customers import Caller, Payer
-from tools.seed.rows import Money, Rows
+from tools.seed.customers import Payer, SeedCaller
+from tools.seed.rows import HistoryRows, Money
 
 DIALECTS = {"openai": ("chat", "responses"), "anthropic": ("messages",), "gemini": ("generate_content",)}
 OF_A_TASK = 0.2
@@ -26,13 +26,13 @@ NO_USAGE = TokenUsage()
 class Menu:
     """What a general key calls: a channel of its group, and the models with their prices."""
 
-    caller: Caller
+    caller: SeedCaller
     channel: GroupChannel
     prices: dict[str, TokenPrice]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
+class RelayedFinish:
     """How a call ended, as its row says; released where `is_charged` is not."""
 
     outcome: str
@@ -45,16 +45,22 @@ class Finish:
 
 
 FINISHES = (
-    Finish(outcome="succeeded", weight=90),
-    Finish(outcome="left", weight=4, is_estimated=True),
-    Finish(outcome="cut", weight=1, kind="answered", is_charged=False, is_loss=True),
-    Finish(outcome="refused", weight=4, http_status=429, kind="rate_limited", is_charged=False),
-    Finish(outcome="unknown", weight=1, http_status=502, kind="ambiguous", is_charged=False, is_loss=True),
+    RelayedFinish(outcome="succeeded", weight=90),
+    RelayedFinish(outcome="left", weight=4, is_estimated=True),
+    RelayedFinish(outcome="cut", weight=1, kind="answered", is_charged=False, is_loss=True),
+    RelayedFinish(outcome="refused", weight=4, http_status=429, kind="rate_limited", is_charged=False),
+    RelayedFinish(outcome="unknown", weight=1, http_status=502, kind="ambiguous", is_charged=False, is_loss=True),
 )
 
 
 def tell(
-    rng: random.Random, rows: Rows, payers: Sequence[Payer], process: str, since: datetime, until: datetime, tasks: int
+    rng: random.Random,
+    rows: HistoryRows,
+    payers: Sequence[Payer],
+    process: str,
+    since: datetime,
+    until: datetime,
+    tasks: int,
 ) -> None:
     """As many as go with so many tasks; none where no group serves a key."""
     menus = [menu for payer in payers for caller in payer.callers if caller.habit.group for menu in _menu(caller)]
@@ -65,14 +71,14 @@ def tell(
     rows.usage += _sums(rows.relayed)
 
 
-def _finish(rng: random.Random, number: int) -> Finish:
+def _finish(rng: random.Random, number: int) -> RelayedFinish:
     """Each comes once at least."""
     if number < len(FINISHES):
         return FINISHES[number]
     return rng.choices(FINISHES, [finish.weight for finish in FINISHES])[0]
 
 
-def _menu(caller: Caller) -> Iterable[Menu]:
+def _menu(caller: SeedCaller) -> Iterable[Menu]:
     channel = GroupChannel.objects.select_related("channel").filter(group=caller.key.group).first()
     offer = GroupOffer.objects.filter(group=caller.key.group).first()
     if channel is None or offer is None:
@@ -86,7 +92,7 @@ def _menu(caller: Caller) -> Iterable[Menu]:
         yield Menu(caller=caller, channel=channel, prices=prices)
 
 
-def _call(rng: random.Random, rows: Rows, menu: Menu, process: str, at: datetime, finish: Finish) -> None:
+def _call(rng: random.Random, rows: HistoryRows, menu: Menu, process: str, at: datetime, finish: RelayedFinish) -> None:
     model = rng.choice(sorted(menu.prices))
     price, usage = menu.prices[model], _usage(rng)
     ended_at = at + timedelta(milliseconds=rng.randrange(400, 40_000))

@@ -28,7 +28,7 @@ class Money:
 
 
 @dataclass(slots=True)
-class Rows:
+class HistoryRows:
     """What is to be written; `money` becomes holds and entries (`tools/seed/books.py`)."""
 
     tasks: list[Task] = field(default_factory=list)

@@ -10,7 +10,7 @@ from catalog.entries import RouteEntry
 from tasks.intake import examination
 from tasks.intake.drafts import PreparedSubmission
 from tasks.request import stored_params
-from tools.seed.customers import Caller
+from tools.seed.customers import SeedCaller
 
 SUBJECTS = (
     *("a lighthouse", "a red tram", "an old observatory", "a paper boat", "two foxes", "a glass greenhouse"),
@@ -88,7 +88,7 @@ MURAL = Wish(
 class Order:
     """A wish of a key, as the service has examined it; `routes` are those that were kept, in their order."""
 
-    caller: Caller
+    caller: SeedCaller
     wish: Wish
     prepared: PreparedSubmission
     routes: tuple[RouteEntry, ...]
@@ -118,19 +118,19 @@ class OrderBook:
 
     known: dict[tuple[int, int], Order] = field(default_factory=dict)
 
-    def pick(self, rng: random.Random, caller: Caller) -> Order:
+    def pick(self, rng: random.Random, caller: SeedCaller) -> Order:
         modality = "video" if rng.random() < caller.habit.films else "image"
         wishes = [wish for wish in WISHES if wish.modality == modality]
         return self.order(caller, rng.choices(wishes, [wish.weight for wish in wishes])[0])
 
-    def order(self, caller: Caller, wish: Wish) -> Order:
+    def order(self, caller: SeedCaller, wish: Wish) -> Order:
         place = (caller.key.pk, id(wish))
         if place not in self.known:
             self.known[place] = examined(caller, wish, "a fox")
         return self.known[place]
 
 
-def examined(caller: Caller, wish: Wish, prompt: str, **fields: Any) -> Order:
+def examined(caller: SeedCaller, wish: Wish, prompt: str, **fields: Any) -> Order:
     """Raises ApiError where the service would refuse it."""
     document = {
         "model": wish.model,

@@ -18,15 +18,15 @@ IN_OTHERS = frozenset(TEXTS)
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     citing = sum(map(tool_counts.cites, said(document, "message")))
-    return openai_counts.of_answer(document, asked, tool_counts.of_citing(citing, asked))
+    return openai_counts.find_usage(document, asked, tool_counts.count_citing(citing, asked))
 
 
 def delivered(document: Any) -> Delivered:
     written = sum(written_in(choice, "message") for choice in choices(document))
     return Delivered(
         output_bytes=written,
-        pictures=pictures.of_messages(said(document, "message")),
-        sound_bytes=sounds.of_messages(said(document, "message")),
+        pictures=pictures.count_in_messages(said(document, "message")),
+        sound_bytes=sounds.measure_messages(said(document, "message")),
     )
 
 

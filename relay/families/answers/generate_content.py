@@ -18,7 +18,7 @@ MODALITIES = {"IMAGE": 2, "AUDIO": 4}
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
-    run = tool_counts.of_candidates(joined(document).get("candidates"), asked)
+    run = tool_counts.count_candidates(joined(document).get("candidates"), asked)
     return tool_counts.put_in(_greatest(document), run)
 
 
@@ -26,14 +26,14 @@ def delivered(document: Any) -> Delivered:
     said = contents(joined(document))
     return Delivered(
         output_bytes=written_bytes(said, WRITTEN, ARGUMENTS),
-        pictures=pictures.of_contents(said),
-        sound_bytes=sounds.of_contents(said),
+        pictures=pictures.count_in_contents(said),
+        sound_bytes=sounds.measure_contents(said),
     )
 
 
 def joined(document: Any) -> dict[str, Any]:
     """The answer; of one that came as the array of its chunks, all of them together."""
-    return joined_candidates.of_events(mappings(document)) or mapping(document)
+    return joined_candidates.join_events(mappings(document)) or mapping(document)
 
 
 def contents(document: Any) -> list[Any]:

@@ -19,7 +19,7 @@ ARGUMENTS = frozenset({"input"})
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     used = mapping(mapping(document).get("usage"))
-    run = tool_counts.of_blocks(mapping(document).get("content"), asked)
+    run = tool_counts.count_blocks(mapping(document).get("content"), asked)
     return tool_counts.put_in(told(used), tool_counts.most(run, tool_counts.requests_told(used, asked)))
 
 

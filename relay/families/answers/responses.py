@@ -19,8 +19,8 @@ ASKED_OF_TOOLS = frozenset({"action", "operation"})
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
-    run = tool_counts.of_items(mapping(document).get("output"), asked)
-    return openai_counts.of_answer(document, asked, run)
+    run = tool_counts.count_items(mapping(document).get("output"), asked)
+    return openai_counts.find_usage(document, asked, run)
 
 
 def delivered(document: Any) -> Delivered:

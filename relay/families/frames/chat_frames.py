@@ -13,7 +13,7 @@ LISTS = ("tool_calls", "reasoning_details")
 LAST = b"data: [DONE]\n\n"
 
 
-def of_answer(answer: Mapping[str, Any], asked: AskedCall) -> list[bytes]:
+def make_frames(answer: Mapping[str, Any], asked: AskedCall) -> list[bytes]:
     """The frames; the usage is among them where the client has asked for it."""
     head = {name: value for name, value in answer.items() if name not in ("choices", "usage")}
     head["object"] = "chat.completion.chunk"

@@ -10,7 +10,7 @@ from relay.wire import sse
 OF_ALL = ("background", "output_format", "quality", "size")
 
 
-def of_answer(answer: Mapping[str, Any], *, is_edit: bool) -> list[bytes]:
+def make_frames(answer: Mapping[str, Any], *, is_edit: bool) -> list[bytes]:
     """The frames; the last one tells the usage."""
     kind = "image_edit.completed" if is_edit else "image_generation.completed"
     common = {"created_at": answer.get("created"), **{name: answer.get(name) for name in OF_ALL}}

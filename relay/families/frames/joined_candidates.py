@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from relay.families.fields import mapping, mappings
-from relay.families.frames.pieces import Pieces, Shape
+from relay.families.frames.pieces import Pieces, PieceShape
 
-LOGPROBS = Shape(lists=frozenset({"topCandidates", "chosenCandidates"}))
-CANDIDATE = Shape(objects={"content": Shape(lists=frozenset({"parts"})), "logprobsResult": LOGPROBS})
-CHUNK = Shape(objects={"usageMetadata": Shape()}, items={"candidates": CANDIDATE})
+LOGPROBS = PieceShape(lists=frozenset({"topCandidates", "chosenCandidates"}))
+CANDIDATE = PieceShape(objects={"content": PieceShape(lists=frozenset({"parts"})), "logprobsResult": LOGPROBS})
+CHUNK = PieceShape(objects={"usageMetadata": PieceShape()}, items={"candidates": CANDIDATE})
 SIGNATURE = "thoughtSignature"
 OF_TEXT = frozenset({"text", "thought", SIGNATURE})
 
 
-def of_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def join_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The answer; None where no chunk says anything."""
     pieces = Pieces(CHUNK)
     for chunk in chunks:

@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import Any
 
 from relay.families.fields import mapping, mappings
-from relay.families.frames.pieces import Pieces, Shape, by_index
+from relay.families.frames.pieces import Pieces, PieceShape, by_index
 from relay.families.openai_counts import usages
 
 NO_REASON = "null"
@@ -31,20 +31,20 @@ def _by_kind(item: Mapping[str, Any], place: int, _: object) -> Hashable:
     return str(item.get("type")), by_index(item, place)
 
 
-WRITTEN = Shape(texts=frozenset({"arguments", "input"}))
-CALL = Shape(objects={"function": WRITTEN, "custom": WRITTEN}, key=_by_call)
-DETAIL = Shape(texts=frozenset({"text", "summary", "data"}), key=_by_kind)
-DELTA = Shape(
+WRITTEN = PieceShape(texts=frozenset({"arguments", "input"}))
+CALL = PieceShape(objects={"function": WRITTEN, "custom": WRITTEN}, key=_by_call)
+DETAIL = PieceShape(texts=frozenset({"text", "summary", "data"}), key=_by_kind)
+DELTA = PieceShape(
     texts=frozenset({"content", "refusal", "reasoning_content", "reasoning"}),
     lists=frozenset({"content", "annotations", "images"}),
-    objects={"function_call": WRITTEN, "audio": Shape(texts=frozenset({"data", "transcript"}))},
+    objects={"function_call": WRITTEN, "audio": PieceShape(texts=frozenset({"data", "transcript"}))},
     items={"tool_calls": CALL, "reasoning_details": DETAIL},
 )
-CHOICE = Shape(objects={"delta": DELTA, "logprobs": Shape(lists=frozenset({"content", "refusal"}))})
-CHUNK = Shape(objects={"usage": Shape()}, items={"choices": CHOICE})
+CHOICE = PieceShape(objects={"delta": DELTA, "logprobs": PieceShape(lists=frozenset({"content", "refusal"}))})
+CHUNK = PieceShape(objects={"usage": PieceShape()}, items={"choices": CHOICE})
 
 
-def of_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def join_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The completion; None where no chunk has a choice, or tells the usage."""
     pieces = Pieces(CHUNK)
     for chunk in chunks:

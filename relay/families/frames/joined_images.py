@@ -13,7 +13,7 @@ NOT_OF_ONE = frozenset(
 )
 
 
-def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The answer, whose usage is that of all pictures together; None where none is completed."""
     data: list[dict[str, Any]] = []
     common: dict[str, Any] = {}

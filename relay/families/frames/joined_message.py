@@ -5,14 +5,16 @@ from typing import Any
 
 from adapters.kit import error_kinds
 from relay.families.fields import mapping
-from relay.families.frames.pieces import Pieces, Shape, by_index
+from relay.families.frames.pieces import Pieces, PieceShape, by_index
 
-MESSAGE = Shape(objects={"usage": Shape()})
+MESSAGE = PieceShape(objects={"usage": PieceShape()})
 WRITTEN = "partial_json"
-BLOCK = Shape(texts=frozenset({"text", "thinking", "signature", "content", WRITTEN}), lists=frozenset({"citations"}))
+BLOCK = PieceShape(
+    texts=frozenset({"text", "thinking", "signature", "content", WRITTEN}), lists=frozenset({"citations"})
+)
 
 
-def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The message; None where it never began."""
     message, blocks = Pieces(MESSAGE), dict[int, Pieces]()
     is_begun, last = False, 0

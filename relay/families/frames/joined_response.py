@@ -50,7 +50,7 @@ class Item:
         return {**message, **self._added, "status": "completed", **parts, **fields}
 
 
-def of_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The response; None where no event ends it. Its output is what came before, where the last event leaves it out."""
     items: dict[int, Item] = {}
     response: dict[str, Any] | None = None

@@ -17,7 +17,7 @@ CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 NO_TOKENS = {"input_tokens": 0, "output_tokens": 0}
 
 
-def of_answer(answer: Mapping[str, Any]) -> list[bytes]:
+def make_frames(answer: Mapping[str, Any]) -> list[bytes]:
     """The frames, as the message has them in the order of its blocks."""
     return [sse.frame(json.dumps(event), event=event["type"]) for event in _events(answer)]
 

@@ -16,15 +16,15 @@ def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class PieceShape:
     """How the pieces of an object are joined, by name of a field: texts one behind the other, lists one behind the
     other (of a field that has both the text is the last part), objects field by field, and the objects of a list
     (`items`) each with those of its own key. Any other field has the last value that is not empty."""
 
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
-    objects: Mapping[str, "Shape"] = field(default_factory=dict)
-    items: Mapping[str, "Shape"] = field(default_factory=dict)
+    objects: Mapping[str, "PieceShape"] = field(default_factory=dict)
+    items: Mapping[str, "PieceShape"] = field(default_factory=dict)
     key: Key = by_index
 
 
@@ -33,7 +33,7 @@ class Pieces:
 
     __slots__ = ("_items", "_lists", "_objects", "_shape", "_texts", "_values")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: PieceShape) -> None:
         self._shape = shape
         self._values: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
@@ -55,7 +55,7 @@ class Pieces:
             elif value or name not in self._values:
                 self._values[name] = value
 
-    def _take_items(self, known: dict[Hashable, "Pieces"], shape: Shape, items: list[Any]) -> None:
+    def _take_items(self, known: dict[Hashable, "Pieces"], shape: PieceShape, items: list[Any]) -> None:
         for place, item in enumerate(mappings(items)):
             known.setdefault(shape.key(item, place, known), Pieces(shape)).take(item)
 

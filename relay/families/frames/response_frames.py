@@ -26,7 +26,7 @@ CALLS = {
 TEXT_ONLY: Mapping[str, Event] = {"response.output_text": {"logprobs": []}}
 
 
-def of_answer(answer: Mapping[str, Any]) -> list[bytes]:
+def make_frames(answer: Mapping[str, Any]) -> list[bytes]:
     """The frames, numbered."""
     numbers = count()
     numbered = ({**event, "sequence_number": next(numbers)} for event in _events(answer))

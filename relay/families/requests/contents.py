@@ -10,7 +10,7 @@ from typing import Any
 from common.strict_json import Trail
 from relay.families.refused_fields import USUAL_CACHE
 from relay.families.requests import media
-from relay.families.requests.media import Kind, folded
+from relay.families.requests.media import ContentKind, folded
 
 TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 OF_TOOLS = frozenset({"args", "response"})
@@ -34,16 +34,16 @@ class Contents:
     addresses: list[tuple[Trail, Any]] = field(default_factory=list)
     definitions: list[tuple[Trail, Any]] = field(default_factory=list)
 
-    def add(self, trail: Trail, kind: Kind, item: Any) -> None:
+    def add(self, trail: Trail, kind: ContentKind, item: Any) -> None:
         """Counts one thing."""
-        if kind is Kind.TEXT:
+        if kind is ContentKind.TEXT:
             return
         self.inline_bytes += media.inline_bytes(item)
-        if kind is Kind.PICTURE:
+        if kind is ContentKind.PICTURE:
             self.pictures += 1
             return
         self.files.append(trail)
-        if kind is Kind.SOUND:
+        if kind is ContentKind.SOUND:
             self.sounds.append(trail)
 
 
@@ -89,7 +89,7 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
         contents.definitions.append((trail, value))
     elif key == "filedata" and isinstance(value, dict):
         contents.addresses.append((trail, value))
-        contents.add(trail, media.of_file(value, holder), value)
+        contents.add(trail, media.classify_file(value, holder), value)
         return True
     if key not in media.KEYS:
         return False

@@ -52,7 +52,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1 for name in _spellings("candidateCount")
     ]
     held = contents.found(document, ROOTS)
-    run = list(tools.of_google(document.get("tools")))
+    run = list(tools.list_google_tools(document.get("tools")))
     return reading.asked(
         document,
         raw,
@@ -115,9 +115,9 @@ def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str,
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     """What passes only where something opens it."""
     (_, outer), *inner = _requests(document)
-    found = [*_refused_of(outer, held)]
+    found = [*_refused_fields(outer, held)]
     for _, counted in inner:
-        found += _refused_of(counted, contents.found(counted, ROOTS))
+        found += _refused_fields(counted, contents.found(counted, ROOTS))
     return found
 
 
@@ -128,12 +128,12 @@ def _unknown(document: Mapping[str, Any]) -> Iterator[RefusedField]:
             yield from google_tools.TOOL.unknown(entry, trail)
 
 
-def _refused_of(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
+def _refused_fields(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
     for name in ACCOUNTS_OWN:
         yield from refused_fields.given(document, _spellings(name), FOREIGN)
     for name in _spellings("serviceTier"):
         yield from refused_fields.beyond(document, name, USUAL_TIERS)
-    for tool in tools.of_google(document.get("tools")):
+    for tool in tools.list_google_tools(document.get("tools")):
         yield tool.refusal()
     for parent, name, value in _settings(document, PRICED_APART):
         if refused_fields.says(value):

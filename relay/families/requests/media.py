@@ -46,7 +46,7 @@ NAME_FIELDS = frozenset({"filename", "displayname"})
 PICTURE_TYPES = ("", "text", "input_text", "message", "computer_screenshot")
 
 
-class Kind(Enum):
+class ContentKind(Enum):
     """What a thing counts as."""
 
     PICTURE = 1
@@ -60,37 +60,37 @@ def folded(name: str) -> str:
     return name.casefold().replace("_", "")
 
 
-def kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
+def kind(key: str, item: Any, holder: Mapping[str, Any]) -> ContentKind | None:
     """Of one item under a folded name in an object; None where it is nothing but text."""
     found = _kind(key, item, holder)
-    return of_file(item, holder) if found is Kind.FILE else found
+    return classify_file(item, holder) if found is ContentKind.FILE else found
 
 
-def _kind(key: str, item: Any, holder: Mapping[str, Any]) -> Kind | None:
+def _kind(key: str, item: Any, holder: Mapping[str, Any]) -> ContentKind | None:
     said = type_of(holder)
     if key == INLINE:
-        return _declared(item, {}, is_encoded=True) or Kind.FILE
+        return _declared(item, {}, is_encoded=True) or ContentKind.FILE
     if key == SOURCE:
-        return _of_source(item, said) if isinstance(item, dict) else None
+        return _classify_source(item, said) if isinstance(item, dict) else None
     if key in SOUNDS:
-        return Kind.SOUND
+        return ContentKind.SOUND
     if key in FILES:
-        is_text = _is_inline(item) and _declared(item, holder, is_encoded=True) is Kind.TEXT
-        return Kind.TEXT if is_text else Kind.FILE
+        is_text = _is_inline(item) and _declared(item, holder, is_encoded=True) is ContentKind.TEXT
+        return ContentKind.TEXT if is_text else ContentKind.FILE
     if key in PICTURES:
-        return _of_picture(item) if said in PICTURE_TYPES or "image" in said else Kind.FILE
+        return _of_picture(item) if said in PICTURE_TYPES or "image" in said else ContentKind.FILE
     if key == STORED:
         return _of_stored(said)
     if key == RESULT and said == "image_generation_call":
-        return Kind.PICTURE
+        return ContentKind.PICTURE
     return _of_bare(item, said) if key in BARE and isinstance(item, str) else None
 
 
-def of_file(item: Any, holder: Mapping[str, Any]) -> Kind:
+def classify_file(item: Any, holder: Mapping[str, Any]) -> ContentKind:
     """Of a file that is no text: sound where that is said of it, in any way."""
     named = (guess_type(text)[0] or "" for text in texts(item) if len(text) < LONGEST_ADDRESS)
-    is_said = "audio" in type_of(holder) or _declared(item, holder) is Kind.SOUND or any(map(_is_sound, named))
-    return Kind.SOUND if is_said or any(map(_begins_as_sound, texts(item))) else Kind.FILE
+    is_said = "audio" in type_of(holder) or _declared(item, holder) is ContentKind.SOUND or any(map(_is_sound, named))
+    return ContentKind.SOUND if is_said or any(map(_begins_as_sound, texts(item))) else ContentKind.FILE
 
 
 def inline_bytes(item: Any) -> int:
@@ -117,7 +117,7 @@ def texts(item: Any) -> Iterator[str]:
             waiting += value.values()
 
 
-def _of_source(source: Mapping[str, Any], said: str) -> Kind | None:
+def _classify_source(source: Mapping[str, Any], said: str) -> ContentKind | None:
     """Of one of Anthropic's sources, in a part of this type."""
     form = source.get("type")
     if form == "content":  # of parts, which are looked at on their own
@@ -125,14 +125,16 @@ def _of_source(source: Mapping[str, Any], said: str) -> Kind | None:
     if said == "image":
         return _of_picture(source)
     if form not in ("text", "base64") or not isinstance(source.get("data"), str):
-        return Kind.FILE
+        return ContentKind.FILE
     declared = _declared(source, {}, is_encoded=form == "base64")
-    return Kind.TEXT if declared is Kind.TEXT or (form == "text" and declared is None) else Kind.FILE
+    return (
+        ContentKind.TEXT if declared is ContentKind.TEXT or (form == "text" and declared is None) else ContentKind.FILE
+    )
 
 
-def _of_picture(item: Any) -> Kind:
-    is_picture = _declared(item, {}) in (None, Kind.PICTURE) and not any(map(_leads_elsewhere, texts(item)))
-    return Kind.PICTURE if is_picture else Kind.FILE
+def _of_picture(item: Any) -> ContentKind:
+    is_picture = _declared(item, {}) in (None, ContentKind.PICTURE) and not any(map(_leads_elsewhere, texts(item)))
+    return ContentKind.PICTURE if is_picture else ContentKind.FILE
 
 
 def _leads_elsewhere(text: str) -> bool:
@@ -146,21 +148,21 @@ def _leads_elsewhere(text: str) -> bool:
     return named or not is_web or FILMS.search(address["host"]) is not None
 
 
-def _of_stored(said: str) -> Kind | None:
+def _of_stored(said: str) -> ContentKind | None:
     if said.endswith("citation"):
         return None
-    return Kind.PICTURE if "image" in said or said == "computer_screenshot" else Kind.FILE
+    return ContentKind.PICTURE if "image" in said or said == "computer_screenshot" else ContentKind.FILE
 
 
-def _of_bare(item: str, said: str) -> Kind | None:
+def _of_bare(item: str, said: str) -> ContentKind | None:
     if "image" in said:
         return _of_picture(item)
     if "audio" in said:
-        return Kind.SOUND
-    return Kind.FILE if any(word in said for word in ("video", "file", "document", "media")) else None
+        return ContentKind.SOUND
+    return ContentKind.FILE if any(word in said for word in ("video", "file", "document", "media")) else None
 
 
-def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False) -> Kind | None:
+def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False) -> ContentKind | None:
     """What is said of a thing in its address, beside it or else by its name; None where nothing is said. With
     `is_encoded` its bytes are looked at, too, where it is said to be text."""
     places = [place for place in (item, holder) if isinstance(place, dict)]
@@ -168,14 +170,16 @@ def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False)
     said += [str(place[name]) for place in places for name in place if place[name] and folded(name) in KIND_FIELDS]
     names = [str(place[name]) for place in places for name in place if place[name] and folded(name) in NAME_FIELDS]
     told = {_of_media_type(media_type) for media_type in said or [guess_type(name)[0] or "" for name in names]}
-    if told == {Kind.TEXT}:
+    if told == {ContentKind.TEXT}:
         is_binary = is_encoded and any(_payload(text).startswith(BINARY) for text in texts(item))
         return (
-            Kind.FILE if is_binary or any(name.strip().lower().endswith(BINARY_NAMES) for name in names) else Kind.TEXT
+            ContentKind.FILE
+            if is_binary or any(name.strip().lower().endswith(BINARY_NAMES) for name in names)
+            else ContentKind.TEXT
         )
     if len(told) < 2:
         return next(iter(told), None)
-    return Kind.SOUND if Kind.SOUND in told else Kind.FILE
+    return ContentKind.SOUND if ContentKind.SOUND in told else ContentKind.FILE
 
 
 def _payload(text: str) -> str:
@@ -196,13 +200,13 @@ def _is_sound(media_type: str) -> bool:
     return "audio/" in media_type or media_type.strip() == "application/ogg"
 
 
-def _of_media_type(said: str) -> Kind:
+def _of_media_type(said: str) -> ContentKind:
     said = said.strip().lower()
     if _is_sound(said):
-        return Kind.SOUND
+        return ContentKind.SOUND
     if PICTURE_TYPE.fullmatch(said):
-        return Kind.PICTURE
-    return Kind.TEXT if TEXT_TYPE.match(said) else Kind.FILE
+        return ContentKind.PICTURE
+    return ContentKind.TEXT if TEXT_TYPE.match(said) else ContentKind.FILE
 
 
 def _is_inline(item: Any) -> bool:

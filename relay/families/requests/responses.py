@@ -134,10 +134,10 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
         if fields.optional_object(document, name).get(key) is not None:
             yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
     for trail, tool in _tools(document):
-        yield from refused_fields.foreign((*trail, *inner) for inner in _of_account(tool))
+        yield from refused_fields.foreign((*trail, *inner) for inner in _names_account_objects(tool))
 
 
-def _of_account(tool: Any) -> Iterator[Trail]:
+def _names_account_objects(tool: Any) -> Iterator[Trail]:
     """Where a tool names what another call has left with the provider: files and containers."""
     if not isinstance(tool, dict):
         return

@@ -82,7 +82,7 @@ def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Ite
             yield ProviderTool(kind=_shown(kind), trail=trail, limit=_limit(tool, trail))
 
 
-def of_google(value: Any) -> Iterator[ProviderTool]:
+def list_google_tools(value: Any) -> Iterator[ProviderTool]:
     """Those of Google's list: each entry has some by name."""
     for trail, entry in listed(value):
         if not isinstance(entry, dict):

@@ -84,9 +84,9 @@ class ChatReader(FrameReader):
         if is_told:
             self._take_usage(frame.document)
         if b'"images"' in seen or b'"image_url"' in seen or b'"output_image"' in seen:
-            self._output.add(0, pictures.of_messages(answers.said(frame.document, "delta")))
+            self._output.add(0, pictures.count_in_messages(answers.said(frame.document, "delta")))
         if b'"audio"' in seen:
-            self._output.add(sound_bytes=sounds.of_messages(answers.said(frame.whole, "delta")))
+            self._output.add(sound_bytes=sounds.measure_messages(answers.said(frame.whole, "delta")))
         if self._asked.tools and b'"annotations"' in seen:
             self._take_citations(frame.document)
         if FINISHED.search(seen):
@@ -109,7 +109,7 @@ class ChatReader(FrameReader):
         self._citing |= {
             index_of(item, place) for place, item in enumerate(choices) if tool_counts.cites(mapping(item.get("delta")))
         }
-        self._usage.count_at_least(tool_counts.of_citing(len(self._citing), self._asked))
+        self._usage.count_at_least(tool_counts.count_citing(len(self._citing), self._asked))
 
     def _take_usage(self, chunk: Mapping[str, Any]) -> None:
         for told in openai_counts.usages(chunk):

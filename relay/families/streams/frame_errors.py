@@ -38,7 +38,7 @@ def is_text(said: bytes) -> bool:
     return TEXT_ERROR.match(said) is not None
 
 
-def of_document(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def find_error(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The document where it tells an error."""
     return document if document.get("error") or document.get("type") == "error" else None
 

@@ -55,14 +55,16 @@ class CandidatesReader(FrameReader):
         if any(mark in seen for mark in GROUNDS):
             candidates = frame.document.get("candidates")
             known, self._queries = self._queries, self._queries | tool_counts.queries(candidates)
-            self._usage.count_tools(tool_counts.of_later_candidates(self._usage.tools, candidates, self._asked, known))
+            self._usage.count_tools(
+                tool_counts.count_later_candidates(self._usage.tools, candidates, self._asked, known)
+            )
         if b'"functionCall"' in seen:
             self._output.add(written_bytes(answers.contents(frame.document), objects=answers.ARGUMENTS))
         if PICTURED.search(seen):
             said = answers.contents(frame.document)
-            self._output.add(pictures=pictures.of_contents(said))
-            if sounds.of_contents(said):
-                self._output.add(sound_bytes=sounds.of_contents(answers.contents(frame.whole)))
+            self._output.add(pictures=pictures.count_in_contents(said))
+            if sounds.measure_contents(said):
+                self._output.add(sound_bytes=sounds.measure_contents(answers.contents(frame.whole)))
         if ENDS.search(seen):
             self._end(frame.document)
         return not self._asked.is_array or self._is_element(frame)

@@ -72,5 +72,5 @@ class MessagesReader(FrameReader):
 
     def _take_block(self, block: Mapping[str, Any]) -> None:
         """Of one that is told at once: what it asks of a tool, or what nobody is to read."""
-        self._usage.count_more(tool_counts.of_blocks([block], self._asked))
+        self._usage.count_more(tool_counts.count_blocks([block], self._asked))
         self._output.add(answers.hidden_bytes(block) + written_bytes(block.get("input"), is_written=True))

@@ -12,7 +12,7 @@ from adapters.base import ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, Delivered
-from relay.families.refusals import ErrorWords, of_frame
+from relay.families.refusals import ErrorWords, read_error_frame
 from relay.families.streams import frame_errors, output
 from relay.families.streams.choices import Choices
 from relay.families.streams.model_names import AskedName
@@ -105,7 +105,7 @@ class FrameReader:
         return frame_errors.told(frame, self._error_in, is_first=not self._is_begun)
 
     def _refused(self, error: Mapping[str, Any]) -> bytes:
-        self.error, self.is_over, self.can_end = of_frame(self._words, error), True, False
+        self.error, self.is_over, self.can_end = read_error_frame(self._words, error), True, False
         return b""
 
     def _fail(self, words: str) -> None:
@@ -138,4 +138,4 @@ class FrameReader:
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """What of a frame's document is an error, as an answer of the vendor would say it; None where nothing is."""
-        return frame_errors.of_document(document)
+        return frame_errors.find_error(document)

@@ -64,7 +64,7 @@ class ResponsesReader(FrameReader):
         return True
 
     def _take_item(self, item: Mapping[str, Any]) -> None:
-        self._usage.count_more(tool_counts.of_items([item], self._asked))
+        self._usage.count_more(tool_counts.count_items([item], self._asked))
         hidden = item.get(answers.HIDDEN)
         self._output.add(len(hidden) if isinstance(hidden, str) else 0, int(answers.is_picture(item)))
 
@@ -75,7 +75,7 @@ class ResponsesReader(FrameReader):
             if self._usage.learn(told, openai_counts.told):
                 self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
                 break
-        self._usage.count_at_least(tool_counts.of_items(response.get("output"), self._asked))
+        self._usage.count_at_least(tool_counts.count_items(response.get("output"), self._asked))
         self._output.raise_to(answers.delivered(response))
         is_empty = self.usage is None and not (self._output.written_bytes or self._output.pictures)
         self.has_failed = event.get("type") == "response.failed" or answers.has_failed(response) or is_empty
@@ -84,4 +84,4 @@ class ResponsesReader(FrameReader):
         """Of a response that has failed as its first event: nothing has begun."""
         if document.get("type") == "response.failed" and not self._is_begun:
             return {"error": mapping(document.get("response")).get("error") or {}}
-        return frame_errors.of_document(document)
+        return frame_errors.find_error(document)

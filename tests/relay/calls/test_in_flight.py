@@ -14,7 +14,7 @@ from relay.calls.in_flight import CHANNEL_PART, InFlight
     ("descriptors", "room"), [(256, 16), (1024, 128), (20_512, 4096), (resource.RLIM_INFINITY, 4096)]
 )
 def test_a_process_has_as_many_places_as_its_descriptors_allow(descriptors, room) -> None:
-    assert in_flight.room_of(descriptors) == room
+    assert in_flight.capacity_for(descriptors) == room
 
 
 class Call:
@@ -24,15 +24,15 @@ class Call:
 
 def test_no_account_fills_a_process_and_no_channel_does() -> None:
     async def work() -> None:
-        places = InFlight(room=4)
-        with places.place(Call(), 1), places.place(Call(), 1):
-            with pytest.raises(RateLimited, match="of this account"), places.place(Call(), 1):
+        slots = InFlight(room=4)
+        with slots.slot(Call(), 1), slots.slot(Call(), 1):
+            with pytest.raises(RateLimited, match="of this account"), slots.slot(Call(), 1):
                 pass
-            with places.place(Call(), 2), places.place(Call(), 3), pytest.raises(RateLimited, match="in progress"):
-                places.place(Call(), 4).__enter__()
-        assert [places.take("channel", CHANNEL_PART) for _ in range(4)] == [True, True, True, False]
-        places.give_back("channel")
-        assert places.take("channel", CHANNEL_PART)
-        assert len(places) == 0
+            with slots.slot(Call(), 2), slots.slot(Call(), 3), pytest.raises(RateLimited, match="in progress"):
+                slots.slot(Call(), 4).__enter__()
+        assert [slots.take("channel", CHANNEL_PART) for _ in range(4)] == [True, True, True, False]
+        slots.give_back("channel")
+        assert slots.take("channel", CHANNEL_PART)
+        assert len(slots) == 0
 
     asyncio.run(work())

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from relay.families.base import AskedCall, CallPath, Family, StreamReader
-from relay.families.registry import of_path
+from relay.families.registry import find_family
 
 SOMEWHERE = CallPath(path="/v1/anywhere")
 
 
 def asked_of(path: str, document: dict[str, Any], query: str = "") -> tuple[Family, AskedCall]:
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     called = replace(called, query=query)
     raw = json.dumps(document).encode()
     return family, family.read(family.document(raw, called), raw, called)

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from relay.families.base import Endpoint
-from relay.families.registry import of_path
+from relay.families.registry import find_family
 from sandbox.server import Sandbox
 from tools.children import PATIENCE
 
@@ -123,7 +123,7 @@ def provider() -> Iterator[Sandbox]:
 def test_what_an_agent_sends_passes_and_is_sold(provider, agent):
     address, betas, body = AGENTS[agent]
     path, _, query = address.partition("?")
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     called = replace(called, query=query, betas=tuple(betas.split(",")) if betas else ())
     raw = json.dumps(body).encode()
     document = family.document(raw, called)

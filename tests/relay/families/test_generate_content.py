@@ -9,7 +9,7 @@ from adapters.base import ErrorKind
 from common.errors import InvalidRequest, UpstreamUnavailable
 from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
-from relay.families.registry import GENERATE_CONTENT, of_path
+from relay.families.registry import GENERATE_CONTENT, find_family
 from relay.wire import json_arrays, sse
 from tests.relay.families.asking import asked_of, event, taken
 from tests.relay.families.requests.asking import refused_of
@@ -141,7 +141,7 @@ def test_usual_fields_are_not_listed():
     ],
 )
 def test_the_models_name_goes_into_the_address(path, model, upstream, expected):
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     call = asked(path, "alt=sse" if "stream" in path else "")
     assert (family, call.model) == (GENERATE_CONTENT, model)
     for platform, base in (("gemini", "https://g.example/"), ("openai", "https://g.example/v1")):
@@ -230,7 +230,7 @@ def test_a_cut_stream_ends_in_a_chunk_with_an_error():
 
 
 def test_a_stream_is_read_as_an_array_where_events_are_not_asked_for_and_is_events_upstream():
-    _, called = of_path("POST", STREAM)
+    _, called = find_family("POST", STREAM)
     endpoint = Endpoint(platform="gemini", base_url="https://g.example", credentials={}, upstream_model="m")
     for query, is_array in (("", True), ("alt=json&key=k", True), ("alt=sse", False)):
         call = asked(STREAM, query)
@@ -264,9 +264,9 @@ def test_other_paths_and_methods_are_none_of_the_families():
         ("POST", "/v1/models/:countTokens"),
         ("POST", "/v2/models/m:countTokens"),
     ):
-        assert of_path(method, path) is None
+        assert find_family(method, path) is None
 
 
 def test_the_path_is_taken_apart_at_its_last_colon():
-    _, called = of_path("POST", "/v1/models/a:b/c:countTokens")
+    _, called = find_family("POST", "/v1/models/a:b/c:countTokens")
     assert called == CallPath(path="/v1/models/a:b/c:countTokens", model="a:b/c", verb="countTokens")

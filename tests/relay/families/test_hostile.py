@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from common.errors import InvalidRequest
 from relay.families.base import AskedCall
-from relay.families.registry import of_path
+from relay.families.registry import find_family
 
 EXAMPLES = 30
 PATHS = (
@@ -54,7 +54,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=8)
 @settings(max_examples=EXAMPLES)
 @given(document=DOCUMENTS, has_model=st.booleans())
 def test_a_request_is_read_or_refused(path, document, has_model):
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     called = replace(called, query="alt=sse" if "stream" in path else "")
     document |= {"model": "m"} if has_model else {}
     raw = json.dumps(document).encode()
@@ -71,7 +71,7 @@ def test_a_request_is_read_or_refused(path, document, has_model):
 @settings(max_examples=EXAMPLES)
 @given(documents=st.lists(DOCUMENTS, max_size=4), noise=st.binary(max_size=20))
 def test_an_answer_is_passed_or_dropped(path, documents, noise):
-    family, _ = of_path("POST", path)
+    family, _ = find_family("POST", path)
     asked = AskedCall(model="m", is_stream=True, input_bound=1, input_estimate=1, images=1)
     reader = family.stream(asked, "up")
     for document in documents:

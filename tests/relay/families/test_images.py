@@ -9,7 +9,7 @@ from adapters.base import ErrorKind
 from common.errors import InvalidRequest, UnsupportedMediaType
 from common.token_usage import TokenUsage
 from relay.families.base import AskedCall, CallPath, Endpoint
-from relay.families.registry import IMAGES, of_path
+from relay.families.registry import IMAGES, find_family
 from tests.relay.families.asking import SOMEWHERE, asked_of, event, taken
 from tests.relay.families.requests.asking import refused_of
 
@@ -128,7 +128,7 @@ def test_addresses_are_those_of_the_paths():
         platform="openai", base_url="https://a.example/v1/", credentials={"api_key": "k"}, upstream_model="m"
     )
     for path in (GENERATIONS, EDITS):
-        family, called = of_path("POST", path)
+        family, called = find_family("POST", path)
         assert family.url(endpoint, called, asked()) == f"https://a.example{path}"
     sent = IMAGES.headers(endpoint, {"content-type": FORM.content_type})
     assert sent["content-type"] == FORM.content_type

@@ -8,7 +8,7 @@ import requests
 
 from adapters.base import ErrorKind
 from relay.families.base import CallPath, Endpoint, StreamReader
-from relay.families.registry import of_path
+from relay.families.registry import find_family
 from relay.wire.sse import Frames
 from sandbox.server import Sandbox
 from tools.children import PATIENCE
@@ -42,7 +42,7 @@ class Asked:
     def __init__(self, provider: Sandbox, dialect: str, prompt: str, *, is_stream: bool) -> None:
         path, stream_path, base, platform, body = SPOKEN[dialect]
         path, _, query = (stream_path if is_stream and stream_path else path).partition("?")
-        self.family, called = of_path("POST", path)
+        self.family, called = find_family("POST", path)
         called = CallPath(path=path, model=called.model, verb=called.verb, query=query)
         more = {"stream": True} if is_stream and not stream_path else {}
         raw = json.dumps(body | more).replace("{}", prompt).encode()

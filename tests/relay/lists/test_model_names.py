@@ -22,7 +22,7 @@ GEMINI = {"models": [{"name": "models/gem-1"}, {"name": "models/unpriced"}]}
 
 
 def listed(group, *behaviours, asked: int = 1, links=()) -> tuple[list[tuple[str, ...]], list[bytes]]:
-    """What of_group says so many times in a row, with a channel for each behaviour; and what upstreams have heard."""
+    """What list_models says so many times in a row, with a channel for each behaviour; and what upstreams have heard."""
 
     async def scene():
         async with AsyncExitStack() as until_end:
@@ -32,7 +32,7 @@ def listed(group, *behaviours, asked: int = 1, links=()) -> tuple[list[tuple[str
                 threads.returning_connection, _linked, group, [one.url for one in heard], links
             )
             entry = snapshot.current(version).group(group.pk)
-            names = [await model_names.of_group(entry, version) for _ in range(asked)]
+            names = [await model_names.list_models(entry, version) for _ in range(asked)]
             return names, [request for one in heard for request in one.requests]
 
     return asyncio.run(scene())
@@ -119,7 +119,7 @@ def test_all_who_wait_share_one_question():
         async with upstream(answers(OPENAI)) as heard:
             version = await asyncio.to_thread(threads.returning_connection, _linked, group, [heard.url], [])
             entry = snapshot.current(version).group(group.pk)
-            found = await asyncio.gather(*(model_names.of_group(entry, version) for _ in range(5)))
+            found = await asyncio.gather(*(model_names.list_models(entry, version) for _ in range(5)))
             await client.close()
             return set(found), len(heard.requests)
 

@@ -8,7 +8,7 @@ import pytest
 
 from common.errors import InvalidRequest
 from relay.families.base import AskedCall, CallPath, Family, RefusedField
-from relay.families.registry import of_path
+from relay.families.registry import find_family
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 GEMINI = "/v1beta/models/m:generateContent"
@@ -25,7 +25,7 @@ SAID: dict[str, dict[str, Any]] = {
 
 def understood(path: str, more: dict[str, Any], betas: tuple[str, ...] = ()) -> tuple[AskedCall, list[RefusedField]]:
     """The usual request of a path with more fields, and what is refused of it."""
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     called = replace(called, betas=betas)
     document = {**SAID[path], **more}
     raw = json.dumps(document).encode()
@@ -57,7 +57,7 @@ def said_no(path: str, more: dict[str, Any]) -> str | None:
 
 def sent_of(path: str, more: dict[str, Any]) -> dict[str, Any]:
     """The usual request of a path with more fields, as it goes upstream."""
-    family, called = of_path("POST", path)
+    family, called = find_family("POST", path)
     raw = json.dumps({**SAID[path], **more}).encode()
     document = family.document(raw, called)
     answer: dict[str, Any] = json.loads(family.body(document, raw, family.read(document, raw, called), "m"))
@@ -66,6 +66,6 @@ def sent_of(path: str, more: dict[str, Any]) -> dict[str, Any]:
 
 def sent(path: str, body: str, limit: int | None = None, **options: Any) -> str:
     """The body as it goes upstream, with a limit that the relay adds."""
-    family, _ = of_path("POST", path)
+    family, _ = find_family("POST", path)
     call = AskedCall(model="m", is_stream=False, input_bound=1, input_estimate=1, sent_limit=limit)
     return family.body(json.loads(body), body.encode(), call, "m", **options).decode()

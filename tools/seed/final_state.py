@@ -17,7 +17,7 @@ from tasks.claims import queue
 from tasks.intake import drafts, submission
 from tasks.models import Call, Worker
 from tools.seed import wishes
-from tools.seed.customers import Caller
+from tools.seed.customers import SeedCaller
 from tools.seed.wishes import MURAL, WISHES, Wish
 
 RESTING, TROUBLED, LOSING = "atelier", "reel", "studio"
@@ -50,7 +50,7 @@ def channels() -> None:
         probes.disable(last.pk, DISABLED)
 
 
-def live_tasks(caller: Caller, worker: Worker) -> None:
+def live_tasks(caller: SeedCaller, worker: Worker) -> None:
     """Some that run and some that wait, now. Not in a transaction."""
     submit(caller, FILM, RUNNING, SLOW)
     Worker.objects.filter(pk=worker.pk).update(heartbeat_at=Now(), stopped_at=None)
@@ -59,7 +59,7 @@ def live_tasks(caller: Caller, worker: Worker) -> None:
     submit(caller, MURAL, WAITING, "")
 
 
-def submit(caller: Caller, wish: Wish, count: int, words: str) -> None:
+def submit(caller: SeedCaller, wish: Wish, count: int, words: str) -> None:
     """So many equal requests of a key, as its client would send them."""
     admitted = AdmittedCaller(
         key_id=caller.key.pk,

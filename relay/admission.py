@@ -75,7 +75,8 @@ def _caller(row: Any) -> RelayCaller:
     )
 
 
-# VALUES tells the planner how many rows there are; LIMIT 1, that the version table has one row (`accounts/authentication.py`).
+# VALUES tells the planner how many rows there are; LIMIT 1, that the version table has one row
+# (`accounts/authentication.py`).
 STATEMENT = """
 SELECT r.column1 AS n, c.version, k.id AS key_id, k.group_id, k.binding, a.id AS account_id, a.billing,
        {valid} AS is_valid

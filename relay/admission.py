@@ -1,7 +1,7 @@
-"""Who calls a companion endpoint: general keys alone, with their group, in one statement that is the request's first.
+"""Authenticates the general keys that call companion endpoints and finds each key's group, in one statement.
 
-Requests that come while a statement lets others in share the next one. Nothing of a key is cached, so what a command or
-the admin changes holds from the next request on.
+Requests that arrive while a statement runs are batched into the next one. Nothing about a key is cached, so changes by
+a command or the admin take effect with the next request.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from common.errors import ApiError, PermissionRefused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayCaller:
-    """A general key as of this request."""
+    """A general key as the database had it when this request was authenticated."""
 
     key_id: int
     account_id: int
@@ -31,16 +31,17 @@ class RelayCaller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayAdmission:
-    """`group` is what the key's group is offered; a key without one may look at lists and its usage alone."""
+    """An authenticated key with what its group offers. A key without a group can only list models and read its
+    usage."""
 
     caller: RelayCaller
     group: GroupEntry | None
 
 
 async def admit(authorization: str) -> RelayAdmission:
-    """Let a general key in; for the rest of the request the threads are dealt by its account's share.
+    """Authenticates a general key; the rest of the request uses threads from its account's share.
 
-    Raises AuthenticationError, the same for every cause, and PermissionRefused for a Task key.
+    Raises AuthenticationError, with one message for every cause, and PermissionRefused for a Task key.
     """
     share = threads.share.get()
     admission = await promises.awaited(_batcher.add(authorization, payer=share.payer, member=share.member))
@@ -49,7 +50,8 @@ async def admit(authorization: str) -> RelayAdmission:
 
 
 def admit_all(authorizations: Sequence[str]) -> list[RelayAdmission | ApiError]:
-    """For each raw Authorization what `admit` gives or raises. One statement, where the catalog has not moved."""
+    """Returns for each raw Authorization header what `admit` returns or raises; one statement unless the catalog
+    changed."""
     digests = [authentication.digest_of(authorization) for authorization in authorizations]
     rows = authentication.looked_up(STATEMENT, digests)
     catalog = snapshot.current(rows[0].version)

@@ -1,8 +1,8 @@
-"""The companion endpoints of general keys: lets the key in, says what it may call there, and hands the call on.
+"""Serves the companion endpoints for general keys: authenticates the key, checks what it may call, and hands on the
+call.
 
-Order of checks: key (401), binding (403), method (405), group (403), platform (404), rate (429), encoding (415); what
-the body says comes after it. The declared size of the body was judged before all of them. The lists are for every
-general key.
+Order of checks: key (401), binding (403), method (405), group (403), platform (404), rate (429), encoding (415), then
+the body. The declared body size was judged before all of them. Every general key may read the lists.
 """
 
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ Lookup = Callable[[Scope, RelayAdmission], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayEntry:
-    """A call that may be made: by whom, with what its group is offered, in which dialect."""
+    """A call that its caller may make, with the group that offers it and the dialect that it speaks."""
 
     caller: RelayCaller
     group: GroupEntry
@@ -53,7 +53,7 @@ class RelayEntry:
 
 
 def serves(scope: Scope) -> bool:
-    """Whether the request is for the relay. An image call is where its key says that it is a general one."""
+    """Tells whether the request is for the relay. An image call is if its key names itself a general one."""
     path = scope["path"]
     if registry.find_family("POST", path) is None:
         return _lookup(path) is not None
@@ -72,8 +72,8 @@ def _is_general(scope: Scope) -> bool:
 
 
 async def opened_for(scope: Scope) -> int | None:
-    """The account that may send a large body with this request, which `serves` has taken; None where it is refused
-    whatever the body says."""
+    """Returns the account that may send a large body with a request that `serves` accepted; None if the request is
+    refused whatever its body."""
     try:
         return _entered(scope, await _admitted(scope)).caller.account_id
     except ApiError:
@@ -81,7 +81,7 @@ async def opened_for(scope: Scope) -> int | None:
 
 
 async def serve(scope: Scope, body: Body, receive: Receive, send: Send) -> None:
-    """ASGI, of a request that `serves` has taken and whose body is there; it is closed at the end."""
+    """ASGI application for a request that `serves` accepted and whose body has arrived; closes the body."""
     try:
         if registry.find_family("POST", scope["path"]) is not None:
             await _call(scope, body, receive, send)
@@ -104,7 +104,7 @@ async def _admitted(scope: Scope) -> RelayAdmission:
 
 
 async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
-    """Raises PathNotServed for what Google's clients might call here and nobody serves."""
+    """Answers a GET of a list. Raises PathNotServed for Google methods that nobody serves."""
     lookup = _lookup(scope["path"])
     if lookup is None or (scope["method"] == "POST" and ":" in scope["path"]):
         raise unserved.refuse_verb(scope["path"])
@@ -115,7 +115,7 @@ async def _looked_up(scope: Scope, admitted: RelayAdmission) -> Answer:
 
 
 def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
-    """Raises TaskNotFound, MethodNotAllowed, and what the group is refused with."""
+    """Checks the call up to its body. Raises TaskNotFound, MethodNotAllowed, and the refusals of its group."""
     found = registry.find_family("POST", scope["path"])
     if found is None:
         raise TaskNotFound("Unknown path.")
@@ -130,7 +130,8 @@ def _entered(scope: Scope, admitted: RelayAdmission) -> RelayEntry:
 
 
 def _other_method(scope: Scope) -> ApiError:
-    """A WebSocket begins with GET. A proxy may drop `Upgrade`, but not the fields that only its handshake has."""
+    """Returns the refusal of any method but POST. A WebSocket handshake is a GET; a proxy may drop `Upgrade`, but keeps
+    the handshake's own fields."""
     headers = scope["headers"]
     asks = "websocket" in joined(headers, b"upgrade").lower() or header(headers, b"sec-websocket-version")
     if scope["method"] == "GET" and scope["path"] == RESPONSES_PATH and asks:
@@ -139,13 +140,14 @@ def _other_method(scope: Scope) -> ApiError:
 
 
 def _require_plain(scope: Scope) -> None:
-    """Raises UnsupportedMediaType: what was sent is what goes on, and nothing is unpacked on the way."""
+    """Raises UnsupportedMediaType for a compressed body: bodies go upstream as they came, and are never unpacked."""
     if joined(scope["headers"], b"content-encoding").lower() not in ("", "identity"):
         raise UnsupportedMediaType("Content-Encoding: only identity is accepted.")
 
 
 def _serving(group: GroupEntry | None, family: Family, path: CallPath) -> GroupEntry:
-    """The key's group, where it may call this. Raises ImagesUnsupported, PermissionRefused, EndpointUnsupported."""
+    """Returns the key's group if it may make this call. Raises ImagesUnsupported, PermissionRefused,
+    EndpointUnsupported."""
     if family.name == IMAGES:
         if group is None or IMAGES not in group.dialects:
             raise ImagesUnsupported()

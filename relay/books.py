@@ -1,8 +1,8 @@
-"""The books of relayed calls for the event loop: what comes while a transaction runs goes together into the next one.
+"""Books relayed calls for the event loop: what arrives while a transaction runs shares the next transaction.
 
-One thread does it for all accounts that are free. What waits for its account does so in a line of that account, on
-threads of the account's share, so nobody waits for an account that somebody else holds but its own calls. An end that
-meets a fault of the database rests, and is tried again until it is in the books.
+One thread writes for all accounts that are not locked. Work that must wait for a locked account goes to a queue of that
+account, on threads of its share, so only that account's own calls wait. An end that fails because of the database is
+retried until it is committed.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ UNSENT = "unsent"
 
 
 def process_id() -> str:
-    """Of this web process. Asks nobody: the first reservation registers it."""
+    """Returns the id of this web process without a query; the first reservation registers it."""
     return lease.id
 
 
 async def reserve(call: NewCall) -> None:
-    """The call is open, its money is held, and that is committed. Raises InsufficientBalance, and what the database
-    raises. Where its caller leaves, or nobody knows whether it was committed, it is released again."""
+    """Opens the call and holds its money, committed on return. Raises InsufficientBalance and database errors. If the
+    caller is canceled, or the commit is uncertain, the reservation is released."""
     promise = _shared_line.add(call, payer=call.account_id)
     try:
         await promises.awaited(promise)
@@ -49,18 +49,18 @@ async def reserve(call: NewCall) -> None:
 
 
 async def note(seen: SeenUsage) -> None:
-    """Never fails: it serves only whoever has to end the call where this process dies."""
+    """Saves usage for whichever process ends the call if this one dies. Never raises."""
     await promises.awaited(_shared_line.add(seen))
 
 
 async def end(ending: CallEnding) -> bool:
-    """The end is committed, also where the caller leaves meanwhile; False where the call had ended before. A database
-    that is away is waited for."""
+    """Commits the call's end, even if the caller is canceled. Returns False if the call had already ended. Waits while
+    the database is unavailable."""
     return await asyncio.shield(promises.awaited(_end(ending)))
 
 
 def forget() -> None:
-    """As in a new process, where tests empty the database."""
+    """Resets this process's state, for tests that empty the database."""
     lease.forget()
     _repeated.clear()
 
@@ -77,7 +77,7 @@ def _end(ending: CallEnding) -> "Future[bool]":
 
 
 def _release_unsent(call: NewCall, promise: "Future[bool]") -> None:
-    """What is reserved, and nobody waits for it any more."""
+    """Releases a reservation that nobody waits for any more."""
     if not promise.cancelled() and not promise.exception() and promise.result():
         _end(_unsent(call))
 
@@ -87,7 +87,7 @@ def _unsent(call: NewCall) -> CallEnding:
 
 
 def _start_resting(run: Callable[[], None]) -> None:
-    """On a thread that holds up no end of the process: whatever rests then, others end."""
+    """Runs the retries on a thread of their own, so that they delay no other end."""
     threading.Thread(target=run, name="books", daemon=True).start()
 
 
@@ -96,14 +96,15 @@ def _work_shared(items: Sequence[Item]) -> list[Outcome]:
 
 
 def _work_own(items: Sequence[Item]) -> list[Outcome]:
-    """Of one account, which is waited for."""
+    """Writes the items of one account, waiting for its lock."""
     return _by_kind(items, {CallEnding: _end_own, NewCall: _reserve_own})
 
 
 def _by_kind(
     items: Sequence[Item], steps: dict[type[Item], Callable[[Sequence[Any]], Sequence[Outcome]]]
 ) -> list[Outcome]:
-    """Money comes back before it is held anew. What fails one kind fails no other."""
+    """Runs ends before reservations, so that released money can be held again. A failure of one kind does not affect
+    the others."""
     outcomes: dict[int, Outcome] = {}
     for kind, step in steps.items():
         places = [place for place, item in enumerate(items) if isinstance(item, kind)]
@@ -114,7 +115,7 @@ def _by_kind(
 
 
 def _run(step: Callable[[Sequence[Any]], Sequence[Outcome]], items: Sequence[Item]) -> Sequence[Outcome]:
-    """The steps answer for their own faults; what is left are those of the connection that is taken and handed back."""
+    """Runs a step, which handles its own errors; what remains are errors of getting or returning the connection."""
     try:
         return threads.returning_connection(step, items)
     except Exception as error:
@@ -131,7 +132,7 @@ def _note(seen: Sequence[SeenUsage]) -> list[Outcome]:
 
 
 def _end_free(endings: Sequence[CallEnding]) -> list[Outcome]:
-    """What is not free, or cannot be written together, goes to the line of its account."""
+    """Writes the ends that need no lock wait; the others go to their account's queue."""
     try:
         done = relayed_calls.end_free(endings)
     except AWAY as error:
@@ -157,7 +158,7 @@ def _end_own(endings: Sequence[CallEnding]) -> Sequence[Outcome]:
 
 
 def _resting(endings: Sequence[CallEnding], error: Exception) -> list[Outcome]:
-    """Whether they were committed nobody knows, so they are repeated."""
+    """Queues the ends for repetition, since they may have been committed or not."""
     if not is_passing(error):
         return [error] * len(endings)
     logger.warning("the ends of %d relayed calls are tried again: %s", len(endings), error)
@@ -166,7 +167,7 @@ def _resting(endings: Sequence[CallEnding], error: Exception) -> list[Outcome]:
 
 
 def _rest(endings: Sequence[Item]) -> list[Line | Later]:
-    """Until the database is there again."""
+    """Waits until the database is available again."""
     time.sleep(REST_SECONDS)
     try:
         threads.returning_connection(sql.fetch, "SELECT 1")
@@ -178,7 +179,7 @@ def _rest(endings: Sequence[Item]) -> list[Line | Later]:
 
 
 def _reserve_free(calls: Sequence[NewCall]) -> list[Outcome]:
-    """What is not free, or cannot be written together, goes to the line of its account."""
+    """Writes the reservations that need no lock wait; the others go to their account's queue."""
     try:
         outcomes = _leased(relayed_calls.reserve_free, calls)
     except ReservationUnknown as error:
@@ -198,7 +199,7 @@ def _reserve_own(calls: Sequence[NewCall]) -> Sequence[Outcome]:
 
 
 def _reserve_part(calls: Sequence[NewCall]) -> list[Outcome]:
-    """Others of the line may be open already where the database is away."""
+    """Reserves a part of an account's queue; parts before it may be committed when the database fails."""
     try:
         outcomes = _leased(relayed_calls.reserve, calls)
     except ReservationUnknown as error:
@@ -209,7 +210,7 @@ def _reserve_part(calls: Sequence[NewCall]) -> list[Outcome]:
 
 
 def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> Any:
-    """The step with calls of this process as it is registered now."""
+    """Runs the step with this process's current registration."""
     current = lease.hold()
     try:
         return step([replace(call, process_id=current) for call in calls])
@@ -220,7 +221,8 @@ def _leased(step: Callable[[list[NewCall]], Any], calls: Sequence[NewCall]) -> A
 
 
 def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
-    """None of them is sent, and whatever was reserved is released once the database is there again."""
+    """Fails all calls, none of which was sent; anything that was reserved is released once the database is
+    available."""
     for call in calls:
         _repeated.add(call.call_id)
         _resting_line.add(_unsent(call), payer=call.account_id)
@@ -229,7 +231,7 @@ def _doubted(calls: Sequence[NewCall], error: Exception) -> list[Outcome]:
 
 lease = Lease()
 _repeated: set[str] = set()
-"""The ids of those whose last transaction may have been committed unseen."""
+"""Ids of calls whose last transaction may have been committed without our knowing."""
 _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="books")
 _shared_line: Line = Gathering(_work_shared, start=_thread.submit)
 _resting_line: Line = Gathering(_rest, start=_start_resting)

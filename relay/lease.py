@@ -1,4 +1,4 @@
-"""This web process's lease of its open calls: a row with a heartbeat, registered before the first call is reserved."""
+"""Lease of this web process on its open calls: a row with a heartbeat, registered before the first reservation."""
 
 import logging
 import os
@@ -16,26 +16,27 @@ AWAY_SECONDS = 1.0
 
 
 class Lease:
-    """Where others declare this process dead, because it was silent for too long, they end its calls. It goes on under
-    another id then, so that none of its new calls is taken for one of those."""
+    """Registration of this process. If others declare it dead after a silence, they end its calls; it then continues
+    under another id, so that its new calls are not taken for those."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pid = 0
         self._id = ""
         self._over: threading.Event | None = None
-        """Of the heartbeat; None while this id is not registered."""
+        """Ends the heartbeat; None while this id is not registered."""
 
     @property
     def id(self) -> str:
-        """Of this process. Asks nobody."""
+        """Returns this process's id without a query."""
         with self._lock:
-            if self._pid != os.getpid():  # a fork inherits no threads, and no lease
+            if self._pid != os.getpid():  # a fork inherits no threads and no lease
                 self._pid, self._id, self._over = os.getpid(), secrets.token_hex(16), None
             return self._id
 
     def hold(self) -> str:
-        """The id, registered, with a heart that beats. The first time this asks the database, and raises its errors."""
+        """Returns the id, registered and with a heartbeat. The first call queries the database and raises its
+        errors."""
         process_id = self.id
         if self._over is None:
             web_processes.register(process_id)
@@ -64,27 +65,27 @@ class Lease:
                 self.lose(process_id)
 
     def lose(self, process_id: str) -> None:
-        """Others hold this process for dead. The next call has a new id."""
+        """Replaces the id after others have declared this process dead."""
         with self._lock:
             if self._id == process_id:
                 logger.error("this process was silent for too long: others end the relayed calls that it had until now")
                 self._renew()
 
     def give_up(self) -> None:
-        """What calls this process still has, others may end at once. Blocks; raises what the database raises."""
+        """Lets others end this process's remaining calls at once. Blocks; raises database errors."""
         process_id = self.forget()
         if process_id:
             threads.returning_connection(web_processes.stop, process_id)
 
     def forget(self) -> str:
-        """Let the heart stand still; the id that was registered, empty where none was."""
+        """Stops the heartbeat; returns the id that was registered, empty if none was."""
         with self._lock:
             registered = self._id if self._over is not None and self._pid == os.getpid() else ""
             self._renew()
             return registered
 
     def _renew(self) -> None:
-        """The lock is held."""
+        """Sets a new id; the caller holds the lock."""
         if self._over is not None:
             self._over.set()
         self._id, self._over = secrets.token_hex(16), None

@@ -1,6 +1,6 @@
-"""Paths that the vendors' clients call and nobody serves: what their client reads, which says what to do. Pure.
+"""Refuses paths that vendors' clients call and nobody serves, with advice on what to do. Pure.
 
-Such a path is no secret, so it is refused without a key. How the answer looks, `common/http/dialects.py` says.
+Such a path is no secret, so it is refused without a key. `common/http/dialects.py` formats the answer.
 """
 
 import re
@@ -13,7 +13,7 @@ NOTHING_KEPT = "Nothing is kept here between requests: send the whole conversati
 OF_THE_VENDOR = "It serves text and pictures; call the vendor's own API for this."
 VERBS = "It serves :generateContent, :streamGenerateContent and :countTokens."
 
-# The paths, how they are named, and what to do. The first that fits counts.
+# Paths, their name, and the advice. The first match counts.
 NOT_SERVED: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(path, re.DOTALL), name, cure)
     for path, name, cure in (
@@ -35,7 +35,7 @@ NOT_SERVED: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"/v1/images/variations", "/v1/images/variations", "Use POST /v1/images/edits."),
     )
 )
-# The version twice, none of it, something before it or a slash behind it: what a wrong base URL makes of a served path.
+# What a wrong base URL makes of a served path: the version twice or missing, a prefix, or a slash at the end.
 MISPLACED = re.compile(
     r"(?!/(?:v1/(?:tasks|admin|images|videos)|admin|console|docs|assets)(?:/|$))"
     r"(?:/.*)?(?P<path>/chat/completions|/responses|/messages(?:/count_tokens)?|/images/(?:generations|edits)"
@@ -51,7 +51,7 @@ VERB = re.compile(r":(?P<verb>[A-Za-z]{1,40})$")
 
 
 def refusal(path: str) -> PathNotServed | None:
-    """The error of a path that no family and no list has taken; None where the path is no vendor's."""
+    """Returns the error for a path that no family and no list serves; None if it is no vendor's path."""
     for pattern, name, cure in NOT_SERVED:
         if pattern.fullmatch(path):
             return PathNotServed(f"This service does not serve {name}. {cure}")
@@ -64,7 +64,7 @@ def refusal(path: str) -> PathNotServed | None:
 
 
 def refuse_verb(path: str) -> PathNotServed:
-    """The error of what Google's clients ask of a model, and nobody serves."""
+    """Returns the error for a Google method on a model that nobody serves."""
     found = VERB.search(path)
     asked = f":{found['verb']}" if found else "this method"
     return PathNotServed(f"This service does not serve {asked} of a model. {VERBS}")

@@ -1,8 +1,7 @@
-"""Sends a relayed call to one channel after the other, until one has answered: with a whole answer, or a stream's
-first event (`relay/calls/replies.py`).
+"""Sends a relayed call to one channel after another until one answers, whole or with a stream's first event.
 
-Until then nothing has been said to the client, so the call may go on to the next channel where surely nothing was
-accepted (`relay/calls/failover.py`). One deadline holds for all attempts together.
+The client has read nothing until then, so the call may go on to the next channel if this one certainly accepted nothing
+(`relay/calls/failover.py`). One deadline covers all attempts.
 """
 
 import asyncio
@@ -22,8 +21,7 @@ from relay.wire.upstream import Outgoing
 
 
 async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]) -> Answered:
-    """What the first channel gives that answers; `headers` are the client's. Whoever has it closes it. Raises
-    CallFailed."""
+    """Returns the first channel's answer, which the caller closes. `headers` are the client's. Raises CallFailed."""
     errors: list[UpstreamError] = []
     for candidate in candidates.ready:
         left = run.ends_at - asyncio.get_running_loop().time()
@@ -44,7 +42,7 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
 
 
 async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:
-    """Raises UpstreamError, which is written down."""
+    """Sends the call to one channel. Raises UpstreamError after recording it."""
     attempt = run.begin(candidate)
     if attempt is None:
         raise UpstreamError(ErrorKind.RATE_LIMITED, "too many calls wait for this channel here", retry_after=1.0)
@@ -65,7 +63,7 @@ def _late(attempt: Attempt) -> UpstreamError:
 
 
 async def _tried(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Answered:
-    """Once more without `stream_options` where the upstream refuses them. Raises UpstreamError."""
+    """Sends the call, and again without `stream_options` if the upstream refuses them. Raises UpstreamError."""
     takes = attempt.candidate.takes_stream_options
     try:
         outgoing = await _outgoing(run, attempt, headers, connect_seconds, takes_stream_options=takes)
@@ -107,7 +105,7 @@ def _endpoint(platform: str, attempt: Attempt) -> Endpoint:
 
 
 async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answered:
-    """Raises UpstreamError for what is no success."""
+    """Reads the answer. Raises UpstreamError if it is not a success."""
     demand = run.demand
     wanted = WantedAnswer(
         family=demand.family,

@@ -1,4 +1,4 @@
-"""A stream whose first event is there, and how the rest of it is read."""
+"""A stream whose first event has arrived, and how the rest of it is read."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from relay.wire.upstream import UpstreamReply
 
 @dataclass(slots=True, kw_only=True)
 class BegunStream:
-    """A stream on its way. `shown` is what the client gets of it first, `waiting` what came with that. `answer` is what
-    came in the stream's place, whole: its room is occupied as long as its frames wait."""
+    """A stream being read. `shown` goes to the client first; `waiting` are frames not yet read. `answer` is the whole
+    answer behind a converted stream: it occupies memory until its frames are sent."""
 
     reply: UpstreamReply
     reader: StreamReader
@@ -29,7 +29,7 @@ class BegunStream:
 
 
 async def more(stream: BegunStream) -> list[bytes]:
-    """The next frames; none at the end. Raises UpstreamError where it breaks off, or a frame never ends."""
+    """Returns the next frames; none at the end. Raises UpstreamError if the stream breaks off or a frame never ends."""
     while piece := await _piece(stream):
         try:
             if frames := stream.frames.feed(piece):
@@ -41,7 +41,8 @@ async def more(stream: BegunStream) -> list[bytes]:
 
 
 async def _piece(stream: BegunStream) -> bytes:
-    """What has come; empty at the end, and where a stream breaks off that lacks nothing any more."""
+    """Returns the bytes that have arrived; empty at the end, also if the stream breaks off after everything that
+    matters."""
     try:
         return await stream.reply.read()
     except UpstreamError:

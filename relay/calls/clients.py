@@ -1,4 +1,4 @@
-"""The client of a relayed call, who may leave while the call goes on without it."""
+"""The client of a relayed call, which may disconnect while the call goes on."""
 
 import asyncio
 
@@ -6,8 +6,8 @@ from common.http.asgi import Message, Send
 
 
 class RelayClient:
-    """Takes what the call says, as long as it is there. `waited_seconds` is how long the call has waited for it to
-    read, `left_at` the time of the event loop at which it had left, None while it is there."""
+    """Sends to the client while it is connected. `waited_seconds` sums the waits for a slow reader; `left_at` is the
+    event loop's time of the disconnect, None until then."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -19,12 +19,12 @@ class RelayClient:
         return self.left_at is not None
 
     def leave(self) -> None:
-        """Nothing that is said from here on reaches it."""
+        """Marks the client as gone; later messages are dropped."""
         if self.left_at is None:
             self.left_at = asyncio.get_running_loop().time()
 
     async def send(self, message: Message) -> None:
-        """Nothing where it has left; a connection that breaks is one that was left."""
+        """Sends a message, or drops it if the client is gone; a broken connection counts as gone."""
         if self.has_left:
             return
         loop = asyncio.get_running_loop()

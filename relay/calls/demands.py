@@ -1,4 +1,4 @@
-"""What a general key asks for, understood and priced: the checks of a relayed call between its body and its channels.
+"""Reads and prices what a general key asks for: the checks of a relayed call between its body and its channels.
 
 Order: media type (415), JSON and fields (400), model (404) and price (503), subscription (403). Knows no upstream.
 """
@@ -20,14 +20,14 @@ from relay.admission import RelayCaller
 from relay.calls import permissions, reservation
 from relay.families.base import AskedCall, CallPath, Family
 
-# What takes longer to read than the way to a thread and back.
+# Bodies that take longer to parse than a switch to a thread and back.
 INLINE_BYTES = 64 * 1024
 UNBOUNDED = "files are not accepted for this model: its price has no `max_input_tokens` that would bound their cost."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """A call that may be made. `reserved_micros` is what it may cost at most."""
+    """A permitted call; `reserved_micros` is the most that it can cost."""
 
     caller: RelayCaller
     group: GroupEntry
@@ -39,7 +39,7 @@ class Demand:
 
 
 class Content:
-    """The body of a request, which goes upstream; let go of once no other channel will need it."""
+    """The body of a request as it goes upstream; freed once no other channel can need it."""
 
     __slots__ = ("_body", "document", "raw")
 
@@ -53,14 +53,14 @@ class Content:
         return self._body.size > INLINE_BYTES
 
     async def load(self) -> None:
-        """Raises SpoolFull where there is no room in memory for it."""
+        """Reads the body into memory. Raises SpoolFull if there is no room."""
         self._body.file.seek(0)
         await self._body.unfold()
         read = self._body.file.read
         self.raw = await threads.compute(read) if self._body.size > MEMORY_BYTES else read()
 
     def fold(self) -> None:
-        """Both have been made, and take no more than they are."""
+        """Reduces the reserved memory to what body and document really occupy."""
         self._body.fold(len(self.raw) + unfolding.size_of(self.document))
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class Content:
 async def understood(
     content: Content, *, caller: RelayCaller, group: GroupEntry, family: Family, path: CallPath
 ) -> Demand:
-    """Reads the body. Raises the ApiError of the first check that fails."""
+    """Reads and prices the body. Raises the ApiError of the first check that fails."""
     await content.load()
     if content.is_large:
         content.document, asked = await threads.compute(_read, family, content.raw, path)
@@ -97,14 +97,14 @@ async def understood(
 
 
 def _read(family: Family, raw: bytes, path: CallPath) -> tuple[Mapping[str, Any], AskedCall]:
-    """Raises UnsupportedMediaType and InvalidRequest."""
+    """Parses the body. Raises UnsupportedMediaType and InvalidRequest."""
     document = family.document(raw, path)
     return document, family.read(document, raw, path)
 
 
 def _priced(asked: AskedCall, group: GroupEntry, family: Family) -> Tariff:
-    """The price, of a call whose fields may all pass. What no price would open is refused before a model is looked for.
-    Raises what `permissions.refuse` and `tariffs.of` raise."""
+    """Returns the price of a call all of whose fields are permitted. Fields that no price opens are refused before the
+    model is looked up. Raises what `permissions.refuse` and `tariffs.of` raise."""
     unpriced = [field for field in asked.refused if not (field.amount or field.only_by_piece)]
     permissions.refuse(unpriced, group, None)
     tariff = tariffs.of(group, family.name, asked.model, size=asked.size, quality=asked.quality, tools=asked.tool_types)
@@ -113,7 +113,7 @@ def _priced(asked: AskedCall, group: GroupEntry, family: Family) -> Tariff:
 
 
 def require_bounded(asked: AskedCall, tariff: Tariff) -> None:
-    """Raises InvalidRequest for a file of which nobody knows how many tokens it may be."""
+    """Raises InvalidRequest for a file whose token count has no bound."""
     is_known = tariff.picture is not None or tariff.max_input_tokens is not None
     if asked.file_path and not asked.is_free and not is_known:
         raise InvalidRequest(f"{asked.file_path}: {UNBOUNDED}", param=asked.file_path)

@@ -1,5 +1,5 @@
-"""What comes of a relayed call in the books: pure. Charged by what was told, by an estimate, or released; never more
-than was held for it."""
+"""Settles an ended call: charges its reported usage or an estimate, or releases the hold; never charges more than was
+held. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,22 +18,22 @@ COMPLETED = "usage_completed"
 
 
 class Finish(StrEnum):
-    """How a call ended. Kept on its row."""
+    """The way a call ended, as stored on its row."""
 
-    DONE = "succeeded"  # a proper end, or a whole answer
-    LEFT = "left"  # the client left before it
-    CUT = "cut"  # the stream broke off: upstream, or because this process stops
-    REFUSED = "refused"  # surely nothing was bought
-    UNKNOWN = "unknown"  # nobody knows whether anything was
+    DONE = "succeeded"  # a complete stream or answer
+    LEFT = "left"  # the client left before the call was sent
+    CUT = "cut"  # the stream broke off, upstream or because this process stopped
+    REFUSED = "refused"  # certainly nothing was bought
+    UNKNOWN = "unknown"  # something may have been bought
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a call has come.
+    """State of a call.
 
-    `was_sent`: its request may have reached an upstream that did not refuse it. `is_complete`: the upstream's answer
-    came to its end. `was_held_up`: its stream waited for its client so long that the upstream may have given up.
-    `usage` is the latest that was told, `delivered` what came so far.
+    `was_sent`: an upstream that did not refuse the request may have received it. `is_complete`: the upstream's answer
+    was read to its end. `was_held_up`: the stream waited so long for its client that the upstream may have given up.
+    `usage` is the latest that was reported, `delivered` what has arrived.
     """
 
     was_sent: bool = False
@@ -45,8 +45,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettlement:
-    """Of the books: `actual_micros` are charged, None releases the hold. `is_loss`: the provider may bill for it all
-    the same. `flags` are for the operator; `overrun_micros` is what the usage would have cost beyond the hold."""
+    """Amounts to book: `actual_micros` are charged, None releases the hold. `is_loss`: the provider may bill the call
+    although the customer is not charged. `flags` are for the operator; `overrun_micros` is the part of the cost beyond
+    the hold."""
 
     actual_micros: int | None = None
     usage: TokenUsage | None = None
@@ -63,7 +64,7 @@ LOSS = CallSettlement(is_loss=True)
 def settlement(
     finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int
 ) -> CallSettlement:
-    """What an ended call is charged, in micro-USD. `reserved` are those that were held for it."""
+    """Computes the charge for an ended call in micro-USD; `reserved` is its hold."""
     told = progress.usage if progress.usage and tariff.is_told_by(progress.usage) else None
     match finish:
         case Finish.REFUSED:
@@ -94,8 +95,7 @@ def _by_usage(
 
 
 def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tuple[TokenUsage, list[str]]:
-    """The usage with an estimate of the parts that were told as nothing, although there was something; and which those
-    are."""
+    """Returns the usage with estimates for parts reported as 0 that were delivered, and the names of these parts."""
     parts = []
     if not usage.input_tokens:
         usage, parts = replace(usage, input_tokens=asked.input_estimate), ["input"]
@@ -115,13 +115,13 @@ def _completed(usage: TokenUsage, delivered: Delivered, asked: AskedCall) -> tup
 
 
 def _untold(usage: TokenUsage, delivered: Delivered) -> int:
-    """The tokens of the output that are neither text nor anything that was told apart."""
+    """Returns the output tokens that are neither text nor reported separately."""
     counted = usage.reasoning_tokens + usage.image_tokens + usage.audio_output_tokens
     return max(0, usage.output_tokens - counted - bounds.likely(delivered.output_bytes))
 
 
 def _bounded(cost: int, usage: TokenUsage, reserved: int, flags: Mapping[str, Any]) -> CallSettlement:
-    """The charge of a usage that was told: what it costs beyond the hold is the operator's, who is told of it."""
+    """Returns the charge for reported usage; the operator bears any cost beyond the hold, and is told by a flag."""
     overrun = max(0, cost - reserved)
     return CallSettlement(
         actual_micros=cost - overrun,

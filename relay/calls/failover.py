@@ -1,4 +1,5 @@
-"""What to do after an upstream's error: go on to the next channel, or end the call with what its client reads. Pure."""
+"""Decides after an upstream's error whether the call goes on to the next channel or how it ends for its client.
+Pure."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from relay.calls import provider_words
 from relay.calls.ending import Finish
 from relay.families.refusals import RefusedByUpstream
 
-# Surely nothing was accepted, and another channel, or credential, may do better.
+# Certainly nothing was accepted, and another channel or credential may succeed.
 GOES_ON = frozenset(
     {
         ErrorKind.TRANSIENT,
@@ -33,13 +34,13 @@ GOES_ON = frozenset(
     }
 )
 UNEXPLAINED = frozenset({ErrorKind.FORBIDDEN, ErrorKind.MODEL_UNAVAILABLE})
-CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; no secret is one
+CODE = re.compile("[a-z_]{1,64}")  # a word such as context_length_exceeded; secrets do not match
 TOO_LARGE = 413
 CUT = "The provider's stream broke off."
 
 
 class CallFailed(Exception):
-    """A call that ends without an answer: what its client reads, and what the books are told."""
+    """A call that ends without an answer: the error for its client, and its end for the books."""
 
     def __init__(self, error: ApiError, finish: Finish) -> None:
         super().__init__(error.message)
@@ -48,31 +49,31 @@ class CallFailed(Exception):
 
 
 class LateRefusal(UpstreamError):
-    """The provider says no to the request after a part of the answer, which it may charge."""
+    """A refusal by the provider after part of the answer, which may be charged."""
 
     maybe_accepted = True
 
 
 def behind_a_part(error: UpstreamError) -> UpstreamError:
-    """What an error stands for that comes after a part of the answer: the call goes nowhere else."""
+    """Returns an error that followed part of the answer, as one after which no other channel is tried."""
     if not _is_of_request(error):
         return error.as_kind(ErrorKind.AMBIGUOUS)
     return LateRefusal(error.kind, error.message, code=error.code, http_status=error.http_status)
 
 
 def _is_of_request(error: UpstreamError) -> bool:
-    """Whether the provider has said no to the request itself."""
+    """Tells whether the provider refused the request itself."""
     return FAULTS.get(error.kind) is Fault.REQUEST
 
 
 def may_go_on(error: UpstreamError) -> bool:
-    """Whether the call may be sent to another channel after this."""
+    """Tells whether the call may be sent to another channel after this error."""
     return error.kind in GOES_ON
 
 
 def failed(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model: str) -> CallFailed:
-    """How a call ends after these errors of its attempts, in order, where nothing is left to try. `resting` are the
-    channels that were not tried. `model` is the name that the client sent."""
+    """Ends a call after its attempts' errors, in order, when no channel is left. `resting` are the channels that were
+    not tried; `model` is the name that the client sent."""
     if not errors:
         return CallFailed(relay_channels.none_ready(resting, model=model), Finish.REFUSED)
     if not may_go_on(errors[-1]):
@@ -88,7 +89,7 @@ def failed(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model
 
 
 def _unavailable(errors: Sequence[UpstreamError], waiting: Sequence[Resting]) -> ApiError:
-    """After rate limits it is the caller's to wait."""
+    """Makes a retryable error; after a rate limit the client is told to wait."""
     asked = [error.retry_after for error in errors if error.retry_after is not None]
     headers = relay_channels.retry_after([*asked, *(each.seconds for each in waiting)])
     is_limited = any(error.kind is ErrorKind.RATE_LIMITED for error in errors)
@@ -96,14 +97,14 @@ def _unavailable(errors: Sequence[UpstreamError], waiting: Sequence[Resting]) ->
 
 
 def end_with(error: UpstreamError) -> CallFailed:
-    """How a call ends with an error after which it goes nowhere else."""
+    """Ends a call with an error after which no other channel is tried."""
     if _is_of_request(error):
         return CallFailed(_refusal(error), Finish.UNKNOWN if error.maybe_accepted else Finish.REFUSED)
     return CallFailed(UpstreamTimeout() if error.code == "time" else UpstreamUnknown(), Finish.UNKNOWN)
 
 
 def explain_broken_stream(error: UpstreamError) -> ApiError:
-    """What the last frame of a stream says that broke off: with an error of its own, or with none."""
+    """Returns the error for the last frame of a stream that broke off, with or without an error of its own."""
     if _is_of_request(error):
         return _refusal(error)
     if error.kind is ErrorKind.RATE_LIMITED:
@@ -112,7 +113,7 @@ def explain_broken_stream(error: UpstreamError) -> ApiError:
 
 
 def _refusal(error: UpstreamError) -> UpstreamRefusal:
-    """In the provider's words: they are what the client needs."""
+    """Passes on the provider's own words, which the client needs to fix its request."""
     message = provider_words.shown(error.message) or "The provider refuses this request."
     error_type = "request_too_large" if error.http_status == TOO_LARGE else "invalid_request_error"
     param = error.param if isinstance(error, RefusedByUpstream) else None

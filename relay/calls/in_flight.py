@@ -1,8 +1,8 @@
-"""The relayed calls that this process has at once: how many there may be, and how they end when it stops.
+"""Bounds how many relayed calls this process serves at once, and ends them when it stops.
 
-Each call occupies two descriptors, its client's and its upstream's, and the latter may be kept for a moment. A channel
-has at most three quarters of the places, so that one upstream that hangs leaves room for the others, and an account at
-most half, so that no account fills a channel, or the process, alone.
+Each call occupies two descriptors: its client's and its upstream's, which may stay open a moment longer. A channel may
+occupy three quarters of the slots, so that an upstream that hangs leaves room for others; an account half of them, so
+that no account can fill a channel or the process alone.
 """
 
 import asyncio
@@ -18,27 +18,29 @@ from common.process import descriptors, shutdown
 MOST = 4096
 FEWEST = 16
 ACCOUNT_PART, CHANNEL_PART = 0.5, 0.75
-# From SIGTERM on; gunicorn's graceful_timeout (config/gunicorn.py) leaves what is needed to settle them.
+# Counted from SIGTERM; gunicorn's graceful_timeout (config/gunicorn.py) leaves time to settle the calls.
 GRACE_SECONDS = 3.0
 LOOK_SECONDS = 0.25
 
 
 class Stoppable(Protocol):
-    """A call, as this module knows it."""
+    """A call that can be told to end."""
 
     def stop(self) -> None:
-        """End at once: this process stops."""
+        """Ends the call at once because this process stops."""
 
 
 def capacity_for(soft_limit: int) -> int:
-    """How many calls so many descriptors allow: a quarter of those that are free is theirs, a client's not counted."""
+    """Returns how many calls fit a descriptor limit: a quarter of the free descriptors, not counting those of the
+    clients."""
     if soft_limit == resource.RLIM_INFINITY:
         return MOST
     return max(FEWEST, min(MOST, (soft_limit - descriptors.SPARE) // 4))
 
 
 class InFlight:
-    """The places of one process; only its event loop counts. `room` is for tests: else the descriptors say."""
+    """Slots for the calls of one process, used by its event loop only. Tests set `room`; otherwise it follows from the
+    descriptors."""
 
     def __init__(self, room: int | None = None) -> None:
         self._room = room
@@ -52,7 +54,7 @@ class InFlight:
 
     @contextmanager
     def slot(self, call: Stoppable, account_id: int) -> Iterator[None]:
-        """Of one call, while it lasts. Raises RateLimited."""
+        """Holds a slot for one call. Raises RateLimited."""
         if len(self._calls) >= self.room:
             raise _busy("Too many calls are in progress.")
         if not self.take(("account", account_id), ACCOUNT_PART):
@@ -66,7 +68,8 @@ class InFlight:
             self.give_back(("account", account_id))
 
     def take(self, holder: Hashable, part: float) -> bool:
-        """Whether there was one more place for an account, or a channel, which has so much of all; it is given back."""
+        """Takes a slot for an account or a channel that may hold `part` of all slots; False if none is free.
+        `give_back` frees it."""
         if not self._held.fits(holder, most=max(int(self.room * part), 1)):
             return False
         self._held.take(holder)
@@ -82,8 +85,8 @@ class InFlight:
         return self._room
 
     async def settled(self) -> None:
-        """Returns once no call is left, of a process that stops: also those whose clients have left, for which the
-        server does not wait."""
+        """Returns once a stopping process has no calls left, including those without a client, for which the server
+        does not wait."""
         while self._calls:
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -94,7 +97,7 @@ class InFlight:
             loop.call_later(LOOK_SECONDS, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends all calls once this process has been stopping for long enough."""
+        """Ends all calls once this process has been stopping for GRACE_SECONDS."""
         self._watched = None
         if not self._calls:
             return

@@ -1,4 +1,4 @@
-"""Ends the work on a call from outside: because its client has left, or because this process stops."""
+"""Cancels the work on a call because its client has left or this process stops."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -14,7 +14,7 @@ STOPS = "The service is stopping."
 
 
 class Guard:
-    """Of the task that serves one call, which is canceled at most once by it."""
+    """Cancels the task that serves one call, at most once."""
 
     def __init__(self, client: RelayClient) -> None:
         task = asyncio.current_task()
@@ -28,16 +28,17 @@ class Guard:
         self._is_over = False
 
     def stop(self) -> None:
-        """This process stops. A call whose end is on its way to the books goes on: its client gets its last frame."""
+        """Cancels the call because this process stops. A call whose end is being committed goes on, so that its client
+        gets the last frame."""
         if self.run is None or not self.run.has_ended:
             self.is_stopping = True
             self._interrupt()
 
     @contextmanager
     def watching(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
-        """Cancels what is inside once the client has left, unless an upstream has taken the call: that goes on without
-        the client. Takes the cancellation back at the end. Raises UpstreamUnavailable where this process stops, and the
-        client is still there and has read nothing."""
+        """Cancels the block once the client has left, unless an upstream has taken the call, and absorbs that
+        cancellation at the end. Raises UpstreamUnavailable if this process stops while the client is connected and has
+        read nothing."""
         left = asyncio.ensure_future(leaving)
         left.add_done_callback(self._left)
         try:

@@ -1,6 +1,6 @@
-"""The bytes of an answer, in memory or in a file: taken in as they come, and sent on.
+"""Stores an answer's bytes in memory or a file as they arrive, and sends them on.
 
-A slow client costs no memory: what answers occupy counts as what the bodies of requests do (`common/http/spool.py`).
+A slow client costs no memory: answers count against the bounds for request bodies (`common/http/spool.py`).
 """
 
 import asyncio
@@ -23,7 +23,7 @@ ROOM_SECONDS = 0.05
 
 
 class KeptAnswer:
-    """Whoever has it closes it."""
+    """An answer's bytes; its owner closes it."""
 
     def __init__(self, payer: Hashable) -> None:
         self._file: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115
@@ -35,7 +35,7 @@ class KeptAnswer:
         self._room.release()
 
     async def take(self, piece: bytes) -> None:
-        """One piece more. Where there is no room for it now, it waits, and with it the upstream."""
+        """Appends a piece. Waits, and the upstream with it, until there is room."""
         self.size += len(piece)
         if self.size > LARGEST_BYTES:
             raise UpstreamError(ErrorKind.AMBIGUOUS, f"the answer is larger than {LARGEST_BYTES} bytes", code="size")
@@ -44,7 +44,7 @@ class KeptAnswer:
         self._file.write(piece)
 
     def read(self, most: int = -1) -> bytes:
-        """From its beginning."""
+        """Returns up to `most` bytes from the beginning."""
         self._file.seek(0)
         return self._file.read(most)
 
@@ -53,22 +53,22 @@ class KeptAnswer:
         return iter(self._file)
 
     def replace(self, others: bytes) -> None:
-        """These bytes instead."""
+        """Replaces the bytes."""
         self._file.seek(0)
         self._file.truncate()
         self._file.write(others)
         self.size = len(others)
 
     def document(self) -> Any:
-        """The parsed answer, without its pictures; None for what is no JSON."""
+        """Returns the parsed answer without its pictures; None if it is not JSON."""
         if self.size <= MEMORY_BYTES:
             return error_kinds.parsed(self.read())
-        self._file.flush()  # else its end is missing in the map
+        self._file.flush()  # flushed, or its end would be missing in the map
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             return error_kinds.parsed(long_strings.without(mapped))
 
     async def send(self, send: Send, headers: Headers) -> None:
-        """A slow client holds no thread."""
+        """Sends the answer; a slow client holds no thread."""
         own = ((b"content-type", b"application/json"), (b"content-length", str(self.size).encode()))
         await send({"type": "http.response.start", "status": 200, "headers": [*own, *headers]})
         self._file.seek(0)

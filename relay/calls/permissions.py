@@ -1,4 +1,4 @@
-"""What opens the fields that a request may not have on its own: the group's lists, and the prices of the model."""
+"""Decides which restricted fields of a request are open: by the group's lists or the model's prices."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,15 @@ from relay.families.requests.known_fields import without_numbers
 
 
 def refuse(fields: Sequence[RefusedField], group: GroupEntry, tariff: Tariff | None) -> None:
-    """Raises InvalidRequest naming the first field that nothing opens. Without a tariff no price does."""
+    """Raises InvalidRequest naming the first field that is not open. Without a tariff, no price opens any."""
     for field in fields:
         if not is_open(field, group, tariff) and (path := _closed(field, group)):
             raise InvalidRequest(f"{path}: {field.reason}.", param=path, details=field.details)
 
 
 def _closed(field: RefusedField, group: GroupEntry) -> str:
-    """Where that stands which `extra_fields` do not open: the field, or what in it they do not list where they list
-    something in it; empty where they list all of it."""
+    """Returns the path that `extra_fields` do not open: the field itself, or a member if they list only some of its
+    members; empty if they list all."""
     above = f"{field.name}."
     if not isinstance(field.value, dict) or not any(name.startswith(above) for name in group.extra_fields):
         return field.path
@@ -31,13 +31,13 @@ def _closed(field: RefusedField, group: GroupEntry) -> str:
 
 
 def _is_listed(above: str, trail: Trail, group: GroupEntry) -> bool:
-    """Whether `extra_fields` list the path or one on the way to it."""
+    """Tells whether `extra_fields` list the path or one of its parents."""
     steps = range(1, len(trail) + 1)
     return any(above + without_numbers(strict_json.path(trail[:step])) in group.extra_fields for step in steps)
 
 
 def is_open(field: RefusedField, group: GroupEntry, tariff: Tariff | None) -> bool:
-    """Whether the field passes, by its name or its path, its amount, its tool, its beta, or where nobody pays by the
+    """Tells whether the field passes: by name, path, amount, tool or beta, or because pictures are not priced by the
     piece."""
     if not group.extra_fields.isdisjoint((field.name, field.path, without_numbers(field.path))):
         return True
@@ -47,12 +47,12 @@ def is_open(field: RefusedField, group: GroupEntry, tariff: Tariff | None) -> bo
 
 
 def is_by_tokens(field: RefusedField, tariff: Tariff) -> bool:
-    """Whether the field only costs more of what is counted anyway."""
+    """Tells whether the field's cost is only more of what is counted anyway."""
     return field.only_by_piece and tariff.picture is None
 
 
 def sent_betas(betas: Sequence[str], group: GroupEntry) -> list[str]:
-    """What goes upstream of the values of `anthropic-beta`: all but those that nothing opens."""
+    """Returns the values of `anthropic-beta` that go upstream: all that are open."""
     if messages.ANTHROPIC_BETA in group.extra_fields:
         return list(betas)
     return [beta for beta in betas if beta in group.extra_betas or not messages.is_closed(beta)]

@@ -1,5 +1,5 @@
-"""A provider's words about a refused request, as its client may read them: without secrets, and without what names the
-operator's account there."""
+"""Cleans a provider's message about a refused request for the client: without secrets or the operator's account
+names."""
 
 import re
 
@@ -8,7 +8,7 @@ from common import redaction
 LONGEST_MESSAGE = 1_000
 HIDDEN = "…"
 NOUN = r"(?:organi[sz]ation|org|project|team|workspace|account|tenant|consumer|resource|subscription|deployment)s?"
-# What follows a noun without naming anything: a verb, a preposition, another noun.
+# Words that may follow such a noun without naming anything: verbs, prepositions, other nouns.
 NO_NAME = (
     r"(?!(?:is|are|has|have|was|were|does|do|did|must|may|can|could|cannot|will|not|on|to|and|or|that|which|with|in|for"
     r"|of|at|by|from|settings?|rates?|limits?|quotas?|ids?|names?|level|owner|admin\w*|billing|page)\b)"
@@ -16,8 +16,8 @@ NO_NAME = (
 BEHIND = r"(?: \([^)]{1,100}\))?(?-i: of [A-Z][\w&.-]*(?: [A-Z][\w&.-]*){0,4})?"
 BEFORE = r"\b(?:in|for|of|from|by) (?:the |your )?"
 ID = r"(?=[\w:-]{0,99}[\d-])[\w:-]{4,100}"
-# Addresses of consoles and accounts, ids with their prefix (org-AbC123), names and ids behind the noun that they belong
-# to, UUIDs and other long ids, and mail addresses.
+# Console addresses, prefixed ids (org-AbC123), names and ids that follow their noun, UUIDs and other long ids, and
+# e-mail addresses.
 ACCOUNTS = (
     re.compile(
         r"https?://\S*(?:/(?:settings|keys|api-keys|accounts?|org\w*|projects?|billing|teams?|workspaces?|deployments"
@@ -36,7 +36,7 @@ ACCOUNTS = (
 
 
 def shown(message: str) -> str:
-    """The words that a client may read, at most LONGEST_MESSAGE characters."""
+    """Returns what a client may read, at most LONGEST_MESSAGE characters."""
     cleaned = f" {redaction.clean(message)}"
     for account in ACCOUNTS:
         cleaned = account.sub(_hidden, cleaned)

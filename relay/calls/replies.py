@@ -1,7 +1,7 @@
-"""Makes an answer of an upstream's reply: a whole one, or a stream whose first event is there.
+"""Turns an upstream's reply into an answer: a whole one, or a stream whose first event has arrived.
 
-What was asked for as a stream and comes whole becomes a stream (`relay/calls/whole_streams.py`), and the other way
-round (`relay/calls/streamed_answers.py`). What is no success, or no answer of the dialect, is an error.
+A whole reply to a stream request is converted into a stream (`relay/calls/whole_streams.py`), and the reverse
+(`relay/calls/streamed_answers.py`). Anything else than a successful answer of the dialect is an error.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from relay.calls.whole_answers import WholeAnswer
 from relay.wire import beginnings, sse
 from relay.wire.upstream import UpstreamReply
 
-# What is held back of the frames before the first that carries something.
+# Bounds for the frames held back before the first one with content.
 MOST_HELD, MOST_HELD_BYTES = 100, 64 * 1024
 Answered = BegunStream | WholeAnswer
 
 
 async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
-    """Whoever has it closes it. Raises UpstreamError for what is no success; then the reply is closed."""
+    """Reads the answer, which the caller closes. Raises UpstreamError, and closes the reply, if it is not a success."""
     try:
         if not 200 <= reply.status < 300:
             raise await _refusal(reply, wanted)
@@ -50,7 +50,7 @@ def _media_type(reply: UpstreamReply) -> str:
 
 
 async def _refusal(reply: UpstreamReply, wanted: WantedAnswer) -> UpstreamError:
-    """What an answer without success stands for; what of its body does not come soon is not waited for."""
+    """Reads the error of an unsuccessful answer, without waiting long for its body."""
     body = b""
     try:
         async with asyncio.timeout(times.ERROR_BODY_SECONDS):
@@ -62,8 +62,8 @@ async def _refusal(reply: UpstreamReply, wanted: WantedAnswer) -> UpstreamError:
 
 
 async def _begun(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
-    """The stream as of the first frame that carries something, with those before it, which are held back for a moment.
-    Raises UpstreamError where an error comes first, or nothing."""
+    """Reads the stream up to the first frame with content; the frames before it are held back for a moment. Raises
+    UpstreamError if an error or the end comes first."""
     reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
     begun = BegunStream(reply=reply, reader=reader)
     while not (reader.has_begun or reader.is_over or _is_full(begun.shown)):
@@ -76,7 +76,7 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
         if reader.is_whole:
             answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted)
             return await whole_streams.make_stream(answer, reply, wanted)
-        if shown.strip():  # signs of life may come in any number
+        if shown.strip():  # keep-alives may come in any number
             begun.shown.append(shown)
     return begun
 
@@ -86,7 +86,8 @@ def _is_full(held: list[bytes]) -> bool:
 
 
 async def _goes_on(begun: BegunStream) -> bool:
-    """Waits for more of it; False where what is held back has waited long enough. Raises UpstreamError at its end."""
+    """Waits for more frames; False once those held back have waited long enough. Raises UpstreamError at the end of the
+    stream."""
     try:
         async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
             begun.waiting.extend(await begun_streams.more(begun))

@@ -1,4 +1,4 @@
-"""What a relayed call may cost at most, and what it has likely used: pure arithmetic in tokens and micro-USD."""
+"""Bounds what a relayed call can cost and estimates what it has used, in tokens and micro-USD. Pure."""
 
 from dataclasses import replace
 
@@ -19,17 +19,17 @@ FETCHES = frozenset({"web_fetch", "url_context"})
 
 
 def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> int:
-    """What the call can cost at most; `default_output` tokens an answer where neither request nor model has a limit."""
+    """Returns the most that the call can cost; an answer counts `default_output` tokens if neither request nor model
+    has a limit."""
     return tariff.bound_micros(most_used(asked, tariff, default_output=default_output))
 
 
 def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostUsed:
-    """The most that an honest provider can count for the call.
+    """Returns the highest usage that an honest provider can report for the call.
 
-    Where it runs tools it reads the prompt again after each call of one, with all that was found and written until
-    then, and bills it as input: both OpenAI's and Anthropic's usage are sums over these readings. It does so for each
-    answer. The limit of an answer's output is one for all of them: `max_output_tokens` is documented as that of the
-    response, `max_tokens` as that of the request.
+    With tools, the provider reads the prompt and everything found and written so far again after each tool call, and
+    bills it as input: usage at OpenAI and Anthropic is the sum over these readings. This holds for each answer. An
+    answer's output limit covers all its readings: `max_output_tokens` limits the response, `max_tokens` the request.
     """
     answers = max(asked.choices, asked.images, asked.passes)
     tools = _tool_calls(asked, tariff)
@@ -50,8 +50,7 @@ def most_used(asked: AskedCall, tariff: Tariff, *, default_output: int) -> MostU
 
 
 def _tool_calls(asked: AskedCall, tariff: Tariff) -> dict[str, int]:
-    """The calls of each tool for one answer that cost the most together: a common limit is spent on the dearest
-    first."""
+    """Returns the most expensive calls of each tool for one answer; a shared limit goes to the most expensive first."""
     limits = {name: TOOL_CALLS if limit is None else limit for name, limit in asked.tools.items()}
     left = sum(limits.values())
     if asked.tool_calls is not None:
@@ -65,14 +64,13 @@ def _tool_calls(asked: AskedCall, tariff: Tariff) -> dict[str, int]:
 
 
 def _read_again(first: int, found: int, calls: int, context: int | None) -> int:
-    """The sum of what is read after each call of a tool, which each time is longer by what was found, and no longer
-    than the context."""
+    """Returns the input read after each tool call, which grows by what was found but never beyond the context."""
     growing = calls if context is None else min(max((context - first) // found, 0), calls)
     return growing * first + found * growing * (growing + 1) // 2 + (calls - growing) * (context or 0)
 
 
 def estimate(asked: AskedCall, seen: TokenUsage | None, delivered: Delivered) -> TokenUsage:
-    """What a call has likely used that ended before it told all: what was seen, completed by what was delivered."""
+    """Estimates the usage of a call that ended before reporting all of it, from what was reported and delivered."""
     pictured = delivered.pictures * PICTURE_TOKENS
     spoken = -(-delivered.sound_bytes // SOUND_BYTES)
     written = bounds.likely(delivered.output_bytes) + pictured + spoken

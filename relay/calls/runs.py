@@ -1,7 +1,7 @@
-"""One relayed call on its way: how far it has come, and its row in the books, which is opened and ended once.
+"""Tracks one relayed call, and opens and ends its row in the books exactly once.
 
-Whatever becomes of a call, it is ended by `end`: the first end counts, and nothing that is canceled meanwhile loses it
-(`relay/books.py`). What the books are told follows from how far the call has come (`relay/calls/ending.py`).
+Every call is ended by `end`: the first end counts, and cancellation cannot lose it (`relay/books.py`). The amounts
+follow from how far the call has come (`relay/calls/ending.py`).
 """
 
 import asyncio
@@ -36,8 +36,8 @@ _background: set["asyncio.Task[None]"] = set()
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One candidate's turn; `upstream_model` is the model's name there. `was_sent`: its upstream may have got the
-    request, and has not refused it."""
+    """One try at a candidate; `upstream_model` is the model's name there. `was_sent`: the upstream may have received
+    the request and has not refused it."""
 
     candidate: Candidate
     upstream_model: str
@@ -49,11 +49,11 @@ class Attempt:
 
 
 class ClientLeft(Exception):
-    """The client has left, and nothing is bought for it any more."""
+    """The client has left, so nothing more is bought for it."""
 
 
 class CallRun:
-    """A call from its reservation to its end; of one task of the event loop."""
+    """A call from its reservation to its end, used by one task of the event loop."""
 
     def __init__(self, demand: Demand, content: Content, client: RelayClient) -> None:
         self.demand, self.content, self.client = demand, content, client
@@ -62,25 +62,25 @@ class CallRun:
         self.usage: TokenUsage | None = None
         self.delivered = Delivered()
         self.is_complete = False
-        """The upstream's answer has come to its end."""
+        """The upstream's answer was read to its end."""
         self.has_failed = False
-        """The answer says itself that it has failed."""
+        """The answer itself reports a failure."""
         self.attempt: Attempt | None = None
         self.has_ended = False
         self.is_lost = False
-        """What was sent has failed, and may have been accepted all the same."""
+        """A request failed that may have been accepted."""
         self._told: list[dict[str, Any]] = []
         self._is_noted = False
         self._holder: Hashable | None = None
 
     @property
     def was_sent(self) -> bool:
-        """Whether an upstream may have accepted it."""
+        """Whether an upstream may have accepted the call."""
         return self.attempt is not None and self.attempt.was_sent
 
     @property
     def finish(self) -> tuple[Finish, int]:
-        """How a call ends whose answer has come to its end, and with which status."""
+        """Finish and HTTP status of a call whose answer is complete."""
         status = CLIENT_LEFT if self.client.has_left else OK
         if self.has_failed:
             return Finish.CUT, status
@@ -88,11 +88,11 @@ class CallRun:
 
     @property
     def headers(self) -> Headers:
-        """Of every answer, once the call is in the books."""
+        """Headers of every answer once the call is booked."""
         return ((CALL_ID.lower().encode(), self.call_id.encode()),) if self.call_id else ()
 
     def in_own_names(self, error: ApiError) -> ApiError:
-        """With the model's name as the client knows it, where an error quotes the provider."""
+        """Returns the error with the client's name for the model where it quotes the provider."""
         asked = self.demand.asked.model
         name = self.attempt.upstream_model if self.attempt else asked
         if name != asked and isinstance(error, UpstreamRefusal):
@@ -100,7 +100,7 @@ class CallRun:
         return error
 
     async def open(self, channel_id: int) -> None:
-        """The money is held, and that is committed; nothing for a call that is free. Raises InsufficientBalance."""
+        """Holds the money, committed on return; nothing for a free call. Raises InsufficientBalance."""
         if not self.demand.asked.is_free:
             call = self._new_call(channel_id)
             await books.reserve(call)
@@ -124,8 +124,8 @@ class CallRun:
         )
 
     def begin(self, candidate: Candidate) -> Attempt | None:
-        """Another attempt: what was sent before was surely not accepted. None where too many calls wait for its
-        channel already. Raises ClientLeft."""
+        """Starts another attempt; earlier ones were certainly not accepted. None if too many calls wait for its
+        channel. Raises ClientLeft."""
         if self.client.has_left:
             raise ClientLeft
         self.close()
@@ -138,13 +138,13 @@ class CallRun:
         return self.attempt
 
     def close(self) -> None:
-        """Give the place at the channel back."""
+        """Frees the slot at the channel."""
         if self._holder is not None:
             in_flight.give_back(self._holder)
             self._holder = None
 
     async def refused(self, attempt: Attempt, error: UpstreamError) -> None:
-        """The attempt brought nothing, which counts against its channel. Raises nothing."""
+        """Records a failed attempt, which counts against its channel. Raises nothing."""
         self._tell(attempt, kind=error.kind.value, http_status=error.http_status, message=_clean(error))
         attempt.was_sent = self.is_lost = attempt.was_sent and error.maybe_accepted
         try:
@@ -153,7 +153,7 @@ class CallRun:
             swallowed.note("relay.calls.channel_refusal")
 
     def answered(self, attempt: Attempt) -> None:
-        """The upstream has answered as it should."""
+        """Records that the upstream answered properly."""
         self._tell(attempt, kind="answered")
         if relay_channels.is_marked(attempt.candidate):
             _in_background(self._succeeded(attempt.candidate))
@@ -170,8 +170,8 @@ class CallRun:
         self._told.append({"channel_id": channel.id, "channel": channel.name, "seconds": seconds, **said})
 
     def saw(self, reader: StreamReader) -> None:
-        """A stream has told more. The first usage is noted at once, for whoever ends the call where this process
-        dies."""
+        """Takes over what a stream has reported. The first usage is saved for whichever process ends the call if this
+        one dies."""
         self.usage, self.delivered, self.has_failed = reader.usage, reader.delivered, reader.has_failed
         if self.usage is not None and not self._is_noted and self.call_id and not reader.is_over:
             self._is_noted = True
@@ -179,7 +179,7 @@ class CallRun:
             _in_background(books.note(SeenUsage(call_id=self.call_id, usage=self.usage, actual_micros=cost)))
 
     async def end(self, finish: Finish, http_status: int) -> None:
-        """The end is committed. It is in good hands from the first moment on, also where the caller is canceled."""
+        """Commits the end, also if the caller is canceled."""
         if self.has_ended:
             return
         self.has_ended = True

@@ -1,8 +1,8 @@
-"""Serves one relayed call, from its body to its last byte: understood, reserved, sent, passed on, settled.
+"""Serves one relayed call from its body to its last byte: reads, reserves, sends, passes on, settles.
 
-Whatever happens, a call that was reserved is ended, once, and before its client has the end of its answer: also where
-something fails, and where this process stops. A client that leaves before anything was sent ends its call. Once an
-upstream has taken it, its answer is read to the end without the client, and paid for by what it tells.
+A reserved call is ended exactly once, before its client gets the end of the answer, even on errors and when this
+process stops. A client that leaves before anything was sent ends its call. Once an upstream has taken the call, its
+answer is read to the end without the client, and charged as reported.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ async def serve(
     receive: Receive,
     send: Send,
 ) -> None:
-    """ASGI, of a call that the key may make; whoever has the body closes it. Raises the ApiError that the client is to
-    read, as long as nothing was sent to it."""
+    """ASGI application for a permitted call; the caller closes the body. Raises the ApiError for the client until
+    something was sent."""
     content, client = Content(body), RelayClient(send)
     guard = Guard(client)
     with in_flight.slot(guard, caller.account_id), guard.watching(disconnected(receive)):
@@ -50,14 +50,14 @@ async def serve(
 
 
 def _headers(scope: Scope, demand: Demand) -> dict[str, str]:
-    """The client's, by lower-case name; of those that came twice, the first, but for betas."""
+    """Returns the client's headers by lower-case name; the first of repeated ones, but all betas."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
     betas = permissions.sent_betas(demand.path.betas, demand.group)
     return {**headers, "anthropic-beta": ",".join(betas)} if "anthropic-beta" in headers else headers
 
 
 async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
-    """Raises the ApiError that the client is to read, naming the call."""
+    """Serves the call. Raises the ApiError for the client, naming the call."""
     candidates = await _candidates(run.demand)
     if not candidates.ready:
         raise failover.failed([], candidates.resting, model=run.demand.asked.model).error
@@ -92,7 +92,7 @@ async def _candidates(demand: Demand) -> Candidates:
 
 
 async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str]) -> None:
-    """Raises CallFailed as long as nothing was sent to the client."""
+    """Sends the call and passes on the answer. Raises CallFailed until something was sent to the client."""
     answered = await attempts.first(run, candidates, headers=headers)
     run.content.close()
     try:
@@ -109,8 +109,8 @@ async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: 
 
 
 async def _interrupted(guard: Guard, run: CallRun) -> None:
-    """The call ends here: its client has left, or this process stops. Raises the ApiError for a client that is still
-    there and has read nothing."""
+    """Ends a call whose client has left or whose process stops. Raises the ApiError for a client that is still
+    connected and has read nothing."""
     stops = not run.client.has_left and (guard.is_stopping or shutdown.is_stopping())
     if not stops or run.has_ended:
         await run.end(Finish.UNKNOWN if run.is_lost else Finish.LEFT, CLIENT_LEFT)
@@ -123,7 +123,7 @@ async def _interrupted(guard: Guard, run: CallRun) -> None:
 
 
 async def _last_words(relaying: Relaying, error: ApiError) -> None:
-    """To a client that may not read them."""
+    """Sends the last frame, which the client may never read."""
     with suppress(TimeoutError):
         async with asyncio.timeout(times.LAST_WORDS_SECONDS):
             await relaying.cut(error)

@@ -1,7 +1,7 @@
-"""Channels that take no `stream_options`: learned from their refusals, and kept for an hour for all processes.
+"""Remembers for an hour, across processes, which channels refuse `stream_options`.
 
-One is remembered only where the same call without that field was accepted, and where the field held nothing but what
-the relay itself asks for: no client can make a channel lose its usage for others.
+A channel is remembered only if it accepted the same call without the field, and the field held nothing but what the
+relay asks for: no client can cost others their usage reports.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ OWN = {"include_usage"}
 
 
 def were_refused(error: UpstreamError, asked: AskedCall) -> bool:
-    """Whether a stream may be had by leaving them out."""
+    """Tells whether the stream may be had without them."""
     return asked.is_stream and isinstance(error, RefusedByUpstream) and error.names_stream_options
 
 
 async def remember(candidate: Candidate, document: Mapping[str, Any]) -> None:
-    """The channel has accepted a call of this body without them, which it had refused with them. Raises nothing."""
+    """Saves that the channel refused this body with the field and accepted it without. Raises nothing."""
     if set(mapping(document.get("stream_options"))) <= OWN:
         try:
             await threads.call(relay_channels.refuses_stream_options, candidate)

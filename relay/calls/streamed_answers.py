@@ -1,4 +1,4 @@
-"""A whole answer that was asked for, and a stream that came in its place: its events are put together."""
+"""Joins the events of a stream that came instead of a whole answer."""
 
 import asyncio
 
@@ -12,8 +12,8 @@ from relay.wire.upstream import UpstreamReply
 
 
 async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
-    """The answer, once the stream has ended as it should; what it costs is what the stream has told. Raises
-    UpstreamError; after a part of the answer it is one after which the call goes nowhere else."""
+    """Returns the answer once the stream has ended properly; its cost is what the stream reported. Raises
+    UpstreamError, after part of the answer one that no other channel follows."""
     reader = wanted.family.stream(wanted.asked, wanted.upstream_model)
     try:
         answer = await _joined(BegunStream(reply=reply, reader=reader), wanted)
@@ -46,7 +46,7 @@ async def _joined(stream: BegunStream, wanted: WantedAnswer) -> WholeAnswer:
 
 
 async def _more(stream: BegunStream) -> list[bytes]:
-    """The next frames; none at the end, and where nothing follows for a while that could be missed."""
+    """Returns the next frames; none at the end, or after a silence once nothing essential is missing."""
     try:
         async with asyncio.timeout(times.BEAT_SECONDS if stream.reader.can_end else None):
             return await begun_streams.more(stream)

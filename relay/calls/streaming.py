@@ -1,8 +1,8 @@
-"""Passes a stream on, frame by frame, and ends its call in the books before its client gets the last one.
+"""Passes on a stream frame by frame, and ends its call in the books before the client gets the last frame.
 
-A client that reads slowly is waited for, and so is the upstream then: only some hundred KiB are held. While the
-upstream is silent, the client hears a blank line now and then. Where the client has left, the stream is read to its end
-all the same. A stream that breaks off ends with an error, never as if nothing had happened.
+A slow client slows down the upstream, so at most a few hundred KiB are held. While the upstream is silent the client
+gets blank lines. If the client leaves, the stream is still read to its end. A stream that breaks off ends with an
+error.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ BEAT = b"\n"
 
 
 class Relaying:
-    """A begun stream on its way to its client."""
+    """A stream being passed on to its client."""
 
     def __init__(self, run: CallRun, stream: BegunStream) -> None:
         self._run, self._stream, self._send = run, stream, run.client.send
@@ -34,7 +34,7 @@ class Relaying:
         self._seconds_left = times.STREAM_SECONDS
 
     async def run(self) -> None:
-        """Until its end, which is in the books then."""
+        """Passes on the whole stream; its end is booked on return."""
         content_type = JSON if self._is_array else EVENT_STREAM
         headers = [(b"content-type", content_type), *HEADERS, *self._run.headers]
         await self._send({"type": "http.response.start", "status": OK, "headers": headers})
@@ -49,14 +49,14 @@ class Relaying:
         await self._stream.reply.finish()
 
     async def cut(self, error: ApiError) -> None:
-        """It goes no further; its last frame says so."""
+        """Ends the stream early, with an error as its last frame."""
         self._stream.close()
         has_left = self._run.client.has_left
         await self._run.end(Finish.LEFT if has_left else Finish.CUT, CLIENT_LEFT if has_left else OK)
         await self._say_last(self._run.demand.family.error_frame(self._run.in_own_names(error)))
 
     async def _pass_on(self) -> bytes:
-        """Sends all but the last frame, which is returned. Raises UpstreamError where it breaks off."""
+        """Sends all frames but the last, which it returns. Raises UpstreamError if the stream breaks off."""
         stream, reader = self._stream, self._stream.reader
         shown, frames = stream.shown, list(stream.waiting)
         while True:
@@ -65,7 +65,7 @@ class Relaying:
             await self._tell(shown)
             if reader.error is not None:
                 raise reader.error
-            if reader.is_whole:  # too late: something was said already
+            if reader.is_whole:  # too late, something was sent
                 raise UpstreamError(ErrorKind.AMBIGUOUS, "a whole answer stands in the middle of its stream")
             if reader.is_over:
                 return last
@@ -76,7 +76,7 @@ class Relaying:
             shown = []
 
     def _taken(self, frames: Iterable[bytes], shown: list[bytes]) -> bytes:
-        """The last frame of a stream that is over; what the client gets before it is added to `shown`."""
+        """Returns the last frame of a stream that is over; earlier ones for the client are added to `shown`."""
         reader = self._stream.reader
         for frame in frames:
             if reader.is_over:
@@ -85,7 +85,7 @@ class Relaying:
         return shown.pop() if reader.is_over and shown else b""
 
     async def _more(self) -> list[bytes]:
-        """The next frames; none at the end. Raises UpstreamError, also where the time is over."""
+        """Returns the next frames; none at the end. Raises UpstreamError, also after a timeout."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         while loop.time() < self._given_up_at(began):
@@ -93,7 +93,7 @@ class Relaying:
                 async with asyncio.timeout(times.BEAT_SECONDS):
                     frames = await begun_streams.more(self._stream)
             except TimeoutError:
-                if self._stream.reader.can_end:  # an upstream that leaves its connection open behind the last event
+                if self._stream.reader.can_end:  # the upstream leaves its connection open after the last event
                     return []
                 await self._tell([BEAT])
                 continue
@@ -102,7 +102,7 @@ class Relaying:
         raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream takes too long", code="time")
 
     def _given_up_at(self, began: float) -> float:
-        """When a wait for the upstream ends that began then."""
+        """Returns when a wait for the upstream that began at `began` ends."""
         given_up_at = began + min(self._seconds_left, times.SILENCE_SECONDS)
         left_at = self._run.client.left_at
         return given_up_at if left_at is None else min(given_up_at, left_at + times.ABANDONED_SECONDS)
@@ -110,7 +110,7 @@ class Relaying:
     async def _tell(self, shown: Iterable[bytes]) -> None:
         if body := self._written(shown):
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
-            # Only now: of what a stop of this process has held up, nothing has been sent.
+            # Set only now: nothing of what a stop of this process delayed has been sent.
             self._has_elements = self._has_elements or bool(body.strip())
 
     async def _say_last(self, frame: bytes) -> None:

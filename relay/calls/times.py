@@ -1,19 +1,19 @@
-"""How long a relayed call may take, in seconds. All of it stands here."""
+"""Time limits of a relayed call, in seconds."""
 
-# From the request until the first event of a stream, or the whole answer: SDKs give up after 600, and we decide first.
+# From the request to a stream's first event or the whole answer. SDKs give up after 600; we decide first.
 ANSWER_SECONDS = 570.0
-# For one attempt: name, connection and TLS. Of what is left each attempt has an equal share at most.
+# For one attempt's name lookup, connection and TLS: at most an equal share of the time left.
 CONNECT_SECONDS = 5.0
-# The body of an error, whose status says enough without it.
+# For the body of an error, whose status says enough without it.
 ERROR_BODY_SECONDS = 5.0
-# A stream, while its upstream is waited for.
+# For each silence of a stream's upstream.
 STREAM_SECONDS = 3600.0
-# What is left of an answer whose client has left.
+# For the rest of an answer whose client has left.
 ABANDONED_SECONDS = 570.0
-# A stream that has waited so long for its client may be broken off by its upstream because of that.
+# After a wait this long for its client, a stream may be ended by its upstream for that reason.
 HELD_UP_SECONDS = 30.0
-# What a stream's client hears a blank line after, and what an upstream is given up after.
+# Silence after which a stream's client gets a blank line, and after which an upstream is given up.
 BEAT_SECONDS = 15.0
 SILENCE_SECONDS = 600.0
-# For the last words to a client that may not read them.
+# For the last frame to a client that may not read it.
 LAST_WORDS_SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""What a call expects of an upstream's answer."""
+"""How the answer to a call is to be read."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ from relay.families.base import AskedCall, CallPath, Family
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedAnswer:
-    """How an answer is read: as whose, to what was asked and where, from which model. `payer` is who occupies memory
-    with it."""
+    """Which dialect, request, path and model an answer belongs to; `payer` is charged for the memory it occupies."""
 
     family: Family
     asked: AskedCall

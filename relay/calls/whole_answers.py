@@ -1,7 +1,7 @@
-"""Whole answers: taken in, and examined for their usage; a large one lies in a file meanwhile.
+"""Receives whole answers and finds their usage; large ones are kept in a file.
 
-The bytes stay as they are, but for the model's name. Pictures in base64 are never parsed, but in the events of a stream
-that came in the place of a whole answer.
+The bytes stay unchanged except for the model's name. Base64 pictures are never parsed, except in the events of a stream
+that came instead of a whole answer.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ TOO_DEEP = "the answer is too deep"
 
 
 class WholeAnswer(KeptAnswer):
-    """A whole answer, and what it says of its cost."""
+    """A whole answer and what it reports of its cost."""
 
     def __init__(self, payer: Hashable) -> None:
         super().__init__(payer)
@@ -35,7 +35,7 @@ class WholeAnswer(KeptAnswer):
         self.has_failed = False
 
     async def examine(self, reply: UpstreamReply, wanted: WantedAnswer) -> None:
-        """Raises UpstreamError for what is no success, whatever its status says."""
+        """Finds the usage. Raises UpstreamError if the answer is not a success, whatever its status."""
         if self.size > INLINE_BYTES:
             await threads.compute(self._examine, reply.status, reply.headers, wanted)
         else:
@@ -50,26 +50,26 @@ class WholeAnswer(KeptAnswer):
         self.usage = usage
         self.has_failed = usage is None and family.has_failed(document)
         self.delivered = self._delivered(family.delivered(document, asked))
-        if isinstance(document, list) and not asked.is_stream:  # Google's stream, as one array
+        if isinstance(document, list) and not asked.is_stream:  # Google's stream as one array
             self._put_together(mappings(error_kinds.parsed(self.read())), wanted)
         if wanted.upstream_model != asked.model:
             self.replace(family.shown(self.read(), asked, wanted.upstream_model))
 
     def _delivered(self, found: Delivered) -> Delivered:
-        """With all its sound, of which a large answer's document has only beginnings."""
+        """Measures what arrived, with all its sound: the parsed document has only the beginnings of long strings."""
         is_cut = bool(found.sound_bytes) and self.size > MEMORY_BYTES
         return replace(found, sound_bytes=self.size) if is_cut else found
 
     def frames(self, wanted: WantedAnswer) -> list[bytes]:
-        """The answer as the frames of a stream. It may block for long. Raises UpstreamError."""
+        """Returns the answer as frames of a stream. May block for long. Raises UpstreamError."""
         try:
             return wanted.family.frames(error_kinds.parsed(self.read()), wanted.asked, wanted.path)
         except RecursionError as error:
             raise UpstreamError(ErrorKind.AMBIGUOUS, TOO_DEEP, code="size") from error
 
     async def join(self, reply: UpstreamReply, wanted: WantedAnswer) -> None:
-        """What was taken are the events of a stream, one on a line: they become the answer that they tell together.
-        Raises UpstreamError where they tell none."""
+        """Replaces the events, one on each line, by the answer that they form. Raises UpstreamError if they form
+        none."""
         if self.size > INLINE_BYTES:
             await threads.compute(self._join, reply.status, reply.headers, wanted)
         else:
@@ -82,7 +82,7 @@ class WholeAnswer(KeptAnswer):
             raise wanted.family.refusal(status, headers, self.read(ERROR_BYTES))
 
     def _put_together(self, events: Iterable[Mapping[str, Any]], wanted: WantedAnswer) -> Any:
-        """The answer that events tell together, in their place."""
+        """Returns the joined answer of these events."""
         document = wanted.family.joined(events)
         try:
             self.replace(json_documents.written(document))
@@ -92,7 +92,7 @@ class WholeAnswer(KeptAnswer):
 
 
 async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
-    """The whole answer. Raises UpstreamError where it is none, or no success."""
+    """Reads the whole answer. Raises UpstreamError if it is not a success of the dialect."""
     with begun(wanted.payer) as answer:
         while piece := await reply.read():
             await answer.take(piece)
@@ -101,7 +101,7 @@ async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
 
 
 async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
-    """The whole answer that one frame of a stream has said. Raises UpstreamError as `received` does."""
+    """Reads a whole answer out of one stream frame. Raises UpstreamError as `received` does."""
     with begun(wanted.payer) as answer:
         await answer.take(said)
         await answer.examine(reply, wanted)
@@ -110,7 +110,7 @@ async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer) -> W
 
 @contextmanager
 def begun(payer: Hashable) -> Iterator[WholeAnswer]:
-    """An answer that is taken in; closed where that fails."""
+    """Yields an empty answer to fill; closes it if that fails."""
     answer = WholeAnswer(payer)
     try:
         yield answer

@@ -1,4 +1,4 @@
-"""A stream that was asked for, and an answer that came whole: its frames, and a reader that knows what it cost."""
+"""Turns a whole answer into the stream that was asked for: its frames, and a reader that knows the cost."""
 
 from collections import deque
 
@@ -14,7 +14,7 @@ from relay.wire.upstream import UpstreamReply
 
 
 class WholeReader:
-    """Hands out the frames of an answer that was read already (families.base.StreamReader)."""
+    """Passes on the frames of an answer already read (families.base.StreamReader)."""
 
     def __init__(self, answer: WholeAnswer, frames: int) -> None:
         self._left = frames
@@ -26,14 +26,14 @@ class WholeReader:
         self.can_end = self.is_over = not frames
 
     def take(self, frame: bytes) -> bytes:
-        """What the client gets: the frame as it is."""
+        """Returns the frame unchanged."""
         self._left -= 1
         self.can_end = self.is_over = self._left <= 0
         return frame
 
 
 async def make_stream(answer: WholeAnswer, reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
-    """The stream of an answer that has been examined. Raises UpstreamError; then the answer is closed."""
+    """Makes the stream of an answer that has been examined. Raises UpstreamError after closing the answer."""
     try:
         frames = await _frames(answer, wanted)
     except BaseException:

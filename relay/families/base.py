@@ -1,7 +1,7 @@
-"""The words between the relay and a dialect: what a request asks for, and how its answer and its stream are read.
+"""Interface between the relay and a dialect: what a request asks for, and how its answer and its stream are read.
 
-A family knows one dialect and does no I/O: it reads bodies that are parsed already, says what goes upstream, and finds
-the usage in what comes back.
+A family knows one dialect and does no I/O: it reads parsed bodies, says what goes upstream, and finds the usage in what
+comes back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,10 @@ dialect has a field for it. Anthropic's loop ends after as many turns by itself.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPath:
-    """A companion path, taken apart. `model` and `verb` are those that a Google path names; else empty.
+    """A companion path, taken apart. `model` and `verb` are those in a Google path, else empty.
 
-    `query` is the request's query string, `content_type` its header, `betas` the values of its `anthropic-beta` headers
-    in order: whoever asks `find_family` puts them in.
+    `query` is the request's query string, `content_type` its header, `betas` its `anthropic-beta` values in order; the
+    caller of `find_family` sets these.
     """
 
     path: str
@@ -38,10 +38,10 @@ class CallPath:
 class RefusedField:
     """A field at `path` that passes only where the operator has opened it.
 
-    The group's `extra_fields` open it by `name`. Others open some: the price of the model where it has this `amount`,
-    the group's `tool_prices` where they price this `tool` (its type), its `extra_betas` where they list this
-    `beta`. With `only_by_piece` it is refused only where pictures are priced by the piece. `details` go into the error.
-    `value` is what the field says, where `extra_fields` may open what stands in it one by one.
+    The group's `extra_fields` open it by `name`. It is also open if the model's price has this `amount`, the group's
+    `tool_prices` have this `tool` (its type), or its `extra_betas` list this `beta`. With `only_by_piece` it is refused
+    only if pictures are priced by the piece. `details` go into the error. `value` is the field's value if
+    `extra_fields` may open its members one by one.
     """
 
     name: str
@@ -59,24 +59,23 @@ class RefusedField:
 class AskedCall:
     """What a request asks for.
 
-    `input_bound` and `input_estimate` are tokens of what counts by its bytes: at most, and likely. Beside them there
-    are `pictures_in` pictures, inline or by address, and perhaps files that are neither text nor pictures, of which
-    `file_path` is the path of the first. The provider may read all of it so many `passes`, and write each time.
-    `amounts` are those of the price that the request uses beyond input and output (`audio_input`, `audio_output`,
-    `cache_write_1h`). `tools` are the priced tools that the provider may run, by the vendor's name, each with the
-    request's own limit of calls for one answer or None; `tool_calls` is the limit of all of them together, None where
-    there is none. `tool_types` are the types that the request has of them. `sent_tool_limits` are the fields in which
-    the relay sends its own limit (`TOOL_CALLS`), because the request has none there.
+    `input_bound` and `input_estimate` count the tokens of everything measured in bytes: at most, and likely.
+    `pictures_in` pictures are counted separately, inline or by address, as are files that are neither text nor
+    pictures; `file_path` is the path of the first. The provider may read the input `passes` times and write it to a
+    cache each time. `amounts` are the price amounts used beyond input and output (`audio_input`, `audio_output`,
+    `cache_write_1h`). `tools` maps each priced tool that the provider may run, by the vendor's name, to the request's
+    own limit of calls for one answer or None; `tool_calls` limits all of them together, if set. `tool_types` are their
+    types in the request. `sent_tool_limits` are the fields in which the relay sends its own limit (`TOOL_CALLS`)
+    because the request has none there.
 
-    `predicted_bound` are tokens of an answer beside its limit: of a text that the request foretells, of pictures that a
-    stream shows before they are done. `thoughts_bound` are those of thoughts that some servers write beside it;
-    together they are no more than the model can make. `output_limit` is the request's own limit in tokens for one
-    answer, None where it has none; `sent_limit` is the one that goes upstream because neither request nor price has
-    one, or because the request has two. `choices` says how many answers the request wants, `images` how many pictures,
-    `size` and `quality` of which kind (empty: as the provider likes). `is_array`: the client reads a stream as one JSON
-    array. `is_free`: it counts tokens, and buys nothing. `shows_usage`: whether the client asked for the usage that a
-    stream ends with; where it did not, what the relay asked for is dropped. `refused` are the fields that pass only
-    where the operator has opened them.
+    `predicted_bound` counts tokens beyond the answer's limit: a predicted text, or the previews of a picture stream.
+    `thoughts_bound` counts thoughts that some servers add to the limit; together they never exceed the model's output.
+    `output_limit` is the request's own limit in tokens for one answer, None without one; `sent_limit` goes upstream
+    where neither request nor price has a limit, or the request has two. `choices` is the number of answers, `images`
+    that of pictures, of `size` and `quality` (empty: the provider's default). `is_array`: the client reads a stream as
+    one JSON array. `is_free`: the call only counts tokens. `shows_usage`: the client asked for the usage at a stream's
+    end; otherwise the relay asks for it and drops it. `refused` are the fields that pass only where the operator has
+    opened them.
     """
 
     model: str
@@ -107,8 +106,8 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """What an answer has brought, for an estimate: bytes of text, arguments and thoughts, pictures, and sound in
-    characters of base64."""
+    """What an answer contains, for an estimate: bytes of text, arguments and thoughts, pictures, and sound in base64
+    characters."""
 
     output_bytes: int = 0
     pictures: int = 0
@@ -117,7 +116,7 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a call goes: the group's platform, the channel's base URL, its credential, and the model's name there."""
+    """Where a call goes: the group's platform, the channel's base URL and credential, and the model's name there."""
 
     platform: str
     base_url: str
@@ -126,11 +125,11 @@ class Endpoint:
 
 
 class StreamReader(Protocol):
-    """Reads one answer's stream, frame by frame. A frame is the bytes of one event with the blank line that ends it."""
+    """Reads the stream of one answer, frame by frame. A frame is the bytes of one event with its closing blank line."""
 
     @property
     def usage(self) -> TokenUsage | None:
-        """The latest that was seen. Cumulative: it counts all until then."""
+        """Returns the latest usage, which counts everything so far."""
 
     can_end: bool
     """Whether the end of the stream, now, is a proper end."""
@@ -139,7 +138,7 @@ class StreamReader(Protocol):
 
     @property
     def delivered(self) -> Delivered:
-        """What has come so far; for an estimate where no usage comes."""
+        """Returns what has arrived so far, for an estimate without usage."""
 
     has_begun: bool
     """Something has come that may cost: until then the call may go to another upstream."""
@@ -151,10 +150,10 @@ class StreamReader(Protocol):
     """What the frame taken last says went wrong, classified as a paid call's refusal is; None while all is well."""
 
     def take(self, frame: bytes) -> bytes:
-        """What the client gets of it: the same bytes as a rule, none where the client did not ask for it.
+        """Returns the client's version of the frame: usually the same bytes, none if the client did not ask for it.
 
-        None of an error either: the relay says it in its own words, and nothing comes after it. Of a frame without an
-        event (`relay.sse.data` is None) a blank line is left: every SDK takes that for a sign of life.
+        An error becomes nothing: the relay reports it in its own words as the last frame. A frame without an event
+        (`relay.sse.data` is None) becomes a blank line, which every SDK takes for a keep-alive.
         """
 
 
@@ -165,11 +164,11 @@ class Family(Protocol):
     """`chat`, `responses`, `messages`, `generate_content` or `images`."""
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
-        """The body's fields by name: JSON, or of a form its texts, where the dialect takes forms (their files are only
-        in `raw`). Raises UnsupportedMediaType, then InvalidRequest."""
+        """Parses the body into its fields: JSON, or the texts of a form where the dialect takes forms (files stay in
+        `raw`). Raises UnsupportedMediaType, then InvalidRequest."""
 
     def read(self, document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-        """Raises InvalidRequest naming the field, or what of the query the dialect does not have."""
+        """Reads the call. Raises InvalidRequest naming the field or the unknown query parameter."""
 
     def body(
         self,
@@ -180,45 +179,44 @@ class Family(Protocol):
         *,
         takes_stream_options: bool = True,
     ) -> bytes:
-        """What goes upstream: the same bytes, but for the model's name, the limits that the relay sends
-        (`AskedCall.sent_limit`, `sent_tool_limits`), and `stream_options.include_usage`. Without `takes_stream_options`
-        the upstream knows no `stream_options`, and gets none."""
+        """Returns the body for upstream: the same bytes, except for the model's name, the relay's limits
+        (`AskedCall.sent_limit`, `sent_tool_limits`), and `stream_options.include_usage`. Without
+        `takes_stream_options`, `stream_options` are left out."""
 
     def url(self, endpoint: Endpoint, path: CallPath, asked: AskedCall) -> str:
-        """The whole address."""
+        """Returns the whole address."""
 
     def headers(self, endpoint: Endpoint, client: Mapping[str, str]) -> dict[str, str]:
-        """With the credential, and what of the client's headers (lower-case names) is the dialect's own. Raises
+        """Returns the credential and the dialect's own headers among the client's (lower-case names). Raises
         UpstreamError (AUTH) without a usable credential."""
 
     def usage(self, document: Any, asked: AskedCall) -> TokenUsage | None:
-        """That of a whole answer; None where it tells none."""
+        """Returns the usage of a whole answer; None if it reports none."""
 
     def delivered(self, document: Any, asked: AskedCall) -> Delivered:
-        """What a whole answer has brought, for an estimate where it tells no usage."""
+        """Measures a whole answer, for an estimate without usage."""
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
-        """Whether a whole body with a status of success is an answer of the dialect: it has something in the dialect's
-        own member, or usage."""
+        """Tells whether a whole body with a success status is an answer of the dialect: it has the dialect's own
+        member, with content, or usage."""
 
     def has_failed(self, document: Any) -> bool:
-        """Whether an answer says that nothing was made. Without usage it costs nothing."""
+        """Tells whether an answer reports that nothing was made; without usage it costs nothing."""
 
     def frames(self, document: Any, asked: AskedCall, path: CallPath) -> list[bytes]:
-        """A whole answer as the frames of a stream, for a client that asked for one."""
+        """Returns a whole answer as frames of a stream, for a client that asked for a stream."""
 
     def joined(self, events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-        """The whole answer that the events of a stream tell together, for a client that asked for one; None where they
-        tell none."""
+        """Joins the events of a stream into a whole answer, for a client that asked for one; None if they form none."""
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
-        """A whole answer as the client gets it: the same bytes, with the name that the client sent."""
+        """Returns a whole answer for the client: the same bytes, with the model's name that the client sent."""
 
     def stream(self, asked: AskedCall, upstream_model: str) -> StreamReader: ...
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        """What an answer that is no success stands for (adapters/kit/error_kinds.py, as of a paid call). Its `param` is
-        the field at fault, where the provider names one."""
+        """Classifies an unsuccessful answer (adapters/kit/error_kinds.py, for a paid call). Its `param` is the field
+        that the provider names, if any."""
 
     def error_frame(self, error: ApiError) -> bytes:
-        """The frame that ends a stream which was cut."""
+        """Returns the last frame of a stream that was cut."""

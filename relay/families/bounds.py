@@ -1,6 +1,6 @@
-"""How many tokens a request may be, and likely is: what is reserved before anybody has counted them.
+"""Bounds and estimates a request's tokens before anyone has counted them.
 
-A token of text is at least one byte. Pictures and files are counted on their own, and their bytes are no text.
+A token of text has at least one byte. Pictures and files are counted separately, so their bytes are not text.
 """
 
 TOOL_TOKENS = 2_048
@@ -11,10 +11,10 @@ THING_TOKENS = 1_000
 
 
 def text_tokens(size: int, *, has_tools: bool) -> int:
-    """The most that a body with so many bytes of text can be."""
+    """Returns the most tokens that `size` bytes of text can be."""
     return size + (TOOL_TOKENS if has_tools else 0)
 
 
 def likely(most: int, things: int = 0) -> int:
-    """A likely count of tokens for bytes, or for a bound that is made of them, and for pictures and files."""
+    """Estimates tokens from a bound in bytes, and from pictures and files."""
     return -(-most // BYTES_PER_TOKEN) + things * THING_TOKENS

@@ -1,9 +1,9 @@
-"""`chat`: POST /v1/chat/completions, OpenAI's oldest dialect, which most others speak too.
+"""`chat`: POST /v1/chat/completions, OpenAI's oldest dialect, which most other vendors speak too.
 
-A stream tells its usage only where it is asked to, in a chunk of its own; the relay always asks. It ends with
-`data: [DONE]`. An upstream that leaves that out has ended well if every choice has its `finish_reason`; without it, it
-was cut. An empty one is none, nor is the text "null". `[DONE]` inside of a tool's arguments is a cut, too. Facts:
-openai 3.54 (`types/chat`).
+A stream reports its usage only on request, in a chunk of its own, so the relay always asks. It ends with `data:
+[DONE]`. Without `[DONE]` it ended well if every choice has a `finish_reason`, otherwise it was cut. An empty reason, or
+the text "null", counts as none. A `[DONE]` within a tool's arguments also means a cut. Source: openai 3.54
+(`types/chat`).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,5 @@
-"""What all families share: bodies of JSON, headers, errors in and out, and the model's name put in and back."""
+"""Shared parts of all families: JSON bodies, headers, errors in both directions, and the exchange of the model's
+name."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from relay.wire import splicing, sse
 
 
 class CommonFamily:
-    """The common half of a Family; a class attribute says what differs."""
+    """Base of a Family; class attributes say where dialects differ."""
 
     platform: ClassVar[str]
     """Whose dialect it is: how it takes its credential."""
@@ -52,16 +53,16 @@ class CommonFamily:
         return self.with_stream_options(document, limited, asked, takes=takes_stream_options)
 
     def renamed(self, document: Mapping[str, Any], raw: bytes, upstream_model: str) -> bytes:
-        """The body with the upstream's name of the model."""
+        """Returns the body with the upstream's name of the model."""
         return splicing.renamed(raw, ("model",), upstream_model)
 
     def with_limit(self, document: Mapping[str, Any], raw: bytes, limit: int) -> bytes:
-        """The body with the dialect's own limit of output; a dialect without one leaves it as it is."""
+        """Adds the dialect's output limit to the body; dialects without one leave it unchanged."""
         return raw
 
     def with_stream_options(self, document: Mapping[str, Any], raw: bytes, asked: AskedCall, *, takes: bool) -> bytes:
-        """The body with the `stream_options` that the relay needs, or with none where the upstream takes none; a
-        dialect without them leaves it as it is."""
+        """Returns the body with the relay's `stream_options`, or without any if the upstream takes none; dialects
+        without them leave it unchanged."""
         return raw
 
     def shown(self, answer: bytes, asked: AskedCall, upstream_model: str) -> bytes:
@@ -77,7 +78,7 @@ class CommonFamily:
         return any(map(self.is_told, items)) or self.usage(document, asked) is not None
 
     def is_told(self, item: Mapping[str, Any]) -> bool:
-        """Whether there is something in an item of the answer's list."""
+        """Tells whether an item of the answer's list has content."""
         return bool(item)
 
     def has_failed(self, document: Any) -> bool:

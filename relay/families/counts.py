@@ -1,7 +1,7 @@
-"""Token counts as upstreams tell them, believed part by part.
+"""Reads token counts as upstreams report them, each independently of the others.
 
-A count is a whole number from 0 on, however large; JSON does not tell 12.0 from 12. Anything else (texts, fractions,
-negative numbers) is as if it were not told: only this part is missing then.
+A count is a whole number from 0, of any size; JSON does not distinguish 12.0 from 12. Anything else (texts, fractions,
+negative numbers) counts as not reported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,15 +22,15 @@ MOST_NAMES = 100
 
 
 def whole(value: Any) -> int | None:
-    """The count that a value is; None for what is no count."""
-    if type(value) not in (int, float) or not value >= 0:  # a bool is no count
+    """Returns the value as a count; None if it is not one."""
+    if type(value) not in (int, float) or not value >= 0:  # bool is a subclass of int
         return None
     told = value if value < MOST_TOKENS else MOST_TOKENS
     return int(told) if told == int(told) else None
 
 
 def count(told: Any, *path: str) -> int | None:
-    """The count at a path of fields; None where none is told."""
+    """Returns the count at a path of fields; None if there is none."""
     for name in path:
         if not isinstance(told, dict):
             return None
@@ -39,7 +39,7 @@ def count(told: Any, *path: str) -> int | None:
 
 
 def first(told: Mapping[str, Any], *names: str) -> int | None:
-    """The first count under these names that is not 0; 0 where only zeros are told, None where nothing is."""
+    """Returns the first nonzero count under these names; 0 if all are zero, None if none is reported."""
     zero = None
     for name in names:
         if number := whole(told.get(name)):
@@ -49,8 +49,7 @@ def first(told: Mapping[str, Any], *names: str) -> int | None:
 
 
 def part(told: Iterable[Mapping[str, Any]], *names: str) -> int:
-    """The first count in these objects that is not 0, in all of them under the first name, then under the next; 0 where
-    there is none."""
+    """Returns the first nonzero count, looking in all these objects for the first name, then for the next; else 0."""
     for name in names:
         for each in told:
             if (value := each.get(name)) and (number := whole(value)):
@@ -59,8 +58,8 @@ def part(told: Iterable[Mapping[str, Any]], *names: str) -> int:
 
 
 def completed(known: Mapping[str, Any], told: Mapping[str, Any], *, depth: int = 1) -> dict[str, Any]:
-    """What a stream has told, with what it tells later: that overrides, but for what is absent, 0 or no count, with
-    which some gateways only fill the field. Of objects their fields are taken so."""
+    """Updates earlier usage with later usage, ignoring absent, 0 and invalid counts, with which some gateways only fill
+    fields. Objects are merged by field."""
     merged = dict(known)
     for name, value in told.items():
         if name not in merged and len(merged) >= MOST_NAMES:
@@ -75,8 +74,8 @@ def completed(known: Mapping[str, Any], told: Mapping[str, Any], *, depth: int =
 
 
 def greater(known: TokenUsage | None, later: TokenUsage) -> TokenUsage:
-    """Of two usages of one call, whose counts only grow: the input and the output that are greater, each with its
-    parts; the later ones where they are alike."""
+    """Merges two usages of one call, whose counts only grow: the larger input and the larger output, each with its
+    parts; the later on a tie."""
     if known is None:
         return later
     given = known if known.input_tokens > later.input_tokens else later

@@ -1,7 +1,7 @@
-"""Where a call goes and how it says who it is: addresses and headers of the three platforms.
+"""Addresses and credential headers of the three platforms.
 
-The base URL of an openai channel ends with its version (`…/v1`, `…/api/v3`), those of the others are the host only. A
-dialect that is not the platform's own is spoken at the host, on the dialect's own path.
+The base URL of an openai channel ends in its version (`…/v1`, `…/api/v3`); that of the others is only the host. A
+dialect of another platform is spoken at the host, on the dialect's own path.
 """
 
 import re
@@ -20,13 +20,13 @@ PASSED_ON = ("content-type", "accept")
 
 
 def openai_url(endpoint: Endpoint, path: str) -> str:
-    """Of one of OpenAI's paths, from behind the version: `/chat/completions`."""
+    """Returns the URL of an OpenAI path, given from after the version: `/chat/completions`."""
     base = endpoint.base_url.rstrip("/")
     return base + path if endpoint.platform == "openai" else f"{base}/v1{path}"
 
 
 def host_url(endpoint: Endpoint, path: str) -> str:
-    """Of a path of the others, from the host on: `/v1/messages`."""
+    """Returns the URL of another platform's path, given from the host on: `/v1/messages`."""
     base = endpoint.base_url.rstrip("/")
     return (VERSION.sub("", base) if endpoint.platform == "openai" else base) + path
 
@@ -34,8 +34,9 @@ def host_url(endpoint: Endpoint, path: str) -> str:
 def headers(
     endpoint: Endpoint, client: Mapping[str, str], *, platform: str, passed_on: Collection[str] = ()
 ) -> dict[str, str]:
-    """Those of every call: the credential as the dialect's platform wants it, and as the channel's own does, and what
-    is passed on of the client's (lower-case names). Raises UpstreamError (AUTH) without a usable credential."""
+    """Returns the headers of every call: the credential in the forms of the dialect's platform and of the channel's
+    own, and the client's headers that are passed on (lower-case names). Raises UpstreamError (AUTH) without a usable
+    credential."""
     secret = _secret(endpoint)
     own = {name: client[name] for name in (*PASSED_ON, *passed_on) if client.get(name)}
     own.setdefault("content-type", "application/json")

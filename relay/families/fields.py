@@ -1,4 +1,4 @@
-"""Reads single fields of a relayed request: only those that the bill or the path depends on. The provider judges the
+"""Reads single fields of a relayed request: only those that affect the bill or the route. The provider checks the
 others."""
 
 from collections.abc import Collection, Mapping
@@ -16,23 +16,23 @@ MOST_TOKENS = 2**31
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
+    """Returns the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
-    """The objects of the value, if it is a list."""
+    """Returns the objects in the value if it is a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def index_of(item: Mapping[str, Any], place: int) -> int:
-    """Which one of a list an item is: its own index, or its place where it has none."""
+    """Returns an item's own index, or its position in the list if it has none."""
     index = item.get("index")
     return index if isinstance(index, int) and not isinstance(index, bool) else place
 
 
 def json_object(raw: bytes, content_type: str) -> dict[str, Any]:
-    """The one JSON object of a body. Raises UnsupportedMediaType, then InvalidRequest."""
+    """Parses a body that is one JSON object. Raises UnsupportedMediaType, then InvalidRequest."""
     media_type, *parameters = (part.strip().lower() for part in content_type.split(";"))
     if media_type != JSON:
         raise UnsupportedMediaType(f"Content-Type: must be {JSON}.")
@@ -43,12 +43,12 @@ def json_object(raw: bytes, content_type: str) -> dict[str, Any]:
 
 
 def model(document: Mapping[str, Any]) -> str:
-    """The name that `model` gives. Raises InvalidRequest."""
+    """Returns the name in `model`. Raises InvalidRequest."""
     return checked_model(document.get("model"))
 
 
 def checked_model(name: Any) -> str:
-    """The name of a model. Raises InvalidRequest."""
+    """Returns a valid model name. Raises InvalidRequest."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_MODEL or not name.isprintable():
         raise refusal("model", f"must be a text of 1 to {LONGEST_MODEL} printable characters")
     if name != name.strip():
@@ -57,7 +57,7 @@ def checked_model(name: Any) -> str:
 
 
 def text(document: Mapping[str, Any], name: str) -> str:
-    """A short text, empty where it is absent or null. Raises InvalidRequest."""
+    """Returns a short text, empty if absent or null. Raises InvalidRequest."""
     value = document.get(name)
     if value is not None and not (isinstance(value, str) and value.isprintable() and len(value) <= LONGEST_TEXT):
         raise refusal(name, f"must be a text of at most {LONGEST_TEXT} printable characters")
@@ -65,7 +65,7 @@ def text(document: Mapping[str, Any], name: str) -> str:
 
 
 def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:
-    """A switch that is off where it is absent or null. Raises InvalidRequest."""
+    """Returns a boolean, false if absent or null. Raises InvalidRequest."""
     value = document.get(name)
     if value is not None and not isinstance(value, bool):
         raise refusal(strict_json.field(parent, name), "must be true or false")
@@ -75,7 +75,7 @@ def flag(document: Mapping[str, Any], name: str, parent: str = "") -> bool:
 def count(
     document: Mapping[str, Any], name: str, *, least: int = 1, most: int = MOST_TOKENS, parent: str = ""
 ) -> int | None:
-    """A whole number within these bounds; None where it is absent or null. Raises InvalidRequest."""
+    """Returns a whole number within the bounds; None if absent or null. Raises InvalidRequest."""
     value = document.get(name)
     if value is None:
         return None
@@ -85,7 +85,7 @@ def count(
 
 
 def optional_object(document: Mapping[str, Any], name: str, parent: str = "") -> dict[str, Any]:
-    """An object, empty where it is absent or null. Raises InvalidRequest."""
+    """Returns an object, empty if absent or null. Raises InvalidRequest."""
     value = document.get(name)
     if value is not None and not isinstance(value, dict):
         raise refusal(strict_json.field(parent, name), "must be an object")
@@ -93,7 +93,7 @@ def optional_object(document: Mapping[str, Any], name: str, parent: str = "") ->
 
 
 def query(sent: str, known: Collection[str]) -> dict[str, str]:
-    """The query's fields by name. Raises InvalidRequest for one that is not known: it would be dropped."""
+    """Parses the query. Raises InvalidRequest for an unknown parameter, which the upstream would never see."""
     found = dict(parse_qsl(sent, keep_blank_values=True))
     for name in found:
         if name not in known:

@@ -1,11 +1,10 @@
 """`generate_content`: Google's dialect, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and
-:countTokens, and the same under /v1.
+:countTokens, and all three under /v1.
 
-The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them. Upstream a stream is
-only spoken as server-sent events; a client that does not ask for `alt=sse` reads the chunks as one JSON array, as
-Google writes it. A stream has no last event. It has ended well once every candidate has its `finishReason`, or the
-prompt was blocked. Each chunk may tell the usage, and a later one completes it. Facts: google-genai 3.4 (`types.py`,
-`models.py`).
+The model is in the path, and fields have either spelling, as in the JSON of protocol buffers. The relay asks upstreams
+for server-sent events; a client that does not ask for `alt=sse` gets the chunks as one JSON array, as Google writes it.
+A stream has no last event: it ended well once every candidate has a `finishReason` or the prompt was blocked. Any chunk
+may report usage, which later chunks complete. Source: google-genai 3.4 (`types.py`, `models.py`).
 """
 
 import json
@@ -70,7 +69,7 @@ class GenerateContentFamily(CommonFamily):
         return answers.is_told(item)
 
     def has_failed(self, document: Any) -> bool:
-        """A prompt that was blocked has cost nothing that anybody tells."""
+        """Tells whether the prompt was blocked; no vendor documents a cost for that."""
         joined = answers.joined(document)
         return answers.is_blocked(joined) and not answers.has_candidate(joined)
 

@@ -1,4 +1,4 @@
-"""Forms of the Images API: read for what the bill depends on, and forwarded as the bytes that came."""
+"""Forms of the Images API: read for what affects the bill, and forwarded unchanged."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from relay.wire.splicing import Span
 SWITCHES = {"true": True, "false": False}
 NUMBERS = ("n", "frame_count")
 FILES = ("image", "images", "mask", "markup")
-LIST = "[]"  # ends the name of a part that may come more than once
+LIST = "[]"  # ends the names of repeatable parts
 
 
 class FormFields(dict[str, Any]):
-    """The fields of a form by name: its texts, numbers and switches as JSON has them; of pictures only that they are
-    there. `model_span` is where the model's name stands in the bytes, `contents` what the form holds beside text."""
+    """Fields of a form by name: texts, numbers and booleans as in JSON; pictures only as present. `model_span` locates
+    the model's name in the bytes, `contents` are the parts beside text."""
 
     def __init__(self, raw: bytes, content_type: str) -> None:
-        """Raises InvalidRequest."""
+        """Parses a form. Raises InvalidRequest."""
         super().__init__()
         self.model_span: Span | None = None
         self.contents = Contents()
@@ -30,7 +30,7 @@ class FormFields(dict[str, Any]):
                 self.contents.inline_bytes += len(part.content) if part.is_file else 0
                 self.setdefault(part.name, "" if part.is_file else _value(part))
                 continue
-            if part.is_file:  # some servers take a file for a text all the same
+            if part.is_file:  # some servers accept a file in place of a text
                 raise InvalidRequest(f"{part.name} must be no file.", param=part.name)
             if part.name in self and not part.name.endswith(LIST):
                 raise InvalidRequest(f"{part.name} comes twice.", param=part.name)
@@ -47,7 +47,7 @@ def _value(part: FormPart) -> Any:
 
 
 def _spans(raw: bytes) -> list[Span]:
-    """Where the contents of the parts stand, of a form that was parsed: its boundary begins its first line."""
+    """Locates the contents of a parsed form's parts; its first line is the boundary."""
     begin = raw.index(b"--")
     delimiter = b"\r\n" + raw[begin : raw.index(b"\r\n", begin)].rstrip()
     spans = []

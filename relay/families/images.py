@@ -1,9 +1,9 @@
 """`images`: POST /v1/images/generations and /v1/images/edits of general keys, OpenAI's Images API.
 
-An edit is JSON or a form with files. What was made is counted in pictures, and in tokens where the answer tells them;
-its output tokens are those of pictures, but for those of text that it tells. A preview in a stream is no picture. A
-stream ends with the completed event of its last picture, or with one for all of them. Facts: openai 3.54 (parameters of
-both, `images_response.py`, and the events in `image_*_event.py`).
+An edit is JSON or a form with files. Usage counts pictures, and tokens where reported; output tokens are of pictures
+unless reported as text. A preview in a stream is not a picture. A stream ends with the completed event of its last
+picture, or one for all of them. Source: openai 3.54 (parameters of both, `images_response.py`, and the events in
+`image_*_event.py`).
 """
 
 from collections.abc import Iterable, Mapping

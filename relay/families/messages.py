@@ -1,8 +1,8 @@
 """`messages`: POST /v1/messages and /v1/messages/count_tokens, Anthropic's dialect.
 
-Its usage counts tokens from and to the cache beside `input_tokens`, unless a total shows that they are in it. A stream
-tells the input in `message_start`, where the output is no more than a placeholder, and both in `message_delta`, with
-counts that only grow. It ends with `message_stop`, always. Facts: anthropic 2.12 (`types`, `types/beta`).
+Cache reads and writes are not part of `input_tokens`, unless a total shows that they are. A stream reports the input in
+`message_start`, with only a placeholder for the output, and both in `message_delta`, with growing counts. It always
+ends with `message_stop`. Source: anthropic 2.12 (`types`, `types/beta`).
 """
 
 from collections.abc import Iterable, Mapping

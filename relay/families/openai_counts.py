@@ -1,10 +1,9 @@
-"""The usage that OpenAI's dialects tell, and how those who speak them as well spell it.
+"""Reads the usage in OpenAI's dialects, including the field names of other vendors that speak them.
 
-Tokens from a cache stand in `…_tokens_details`; Moonshot tells them in `cached_tokens`, DeepSeek in
-`prompt_cache_hit_tokens`, gateways before Anthropic's models in the fields of those. Moonshot tells the usage of a
-stream in its last choice, Groq told it in `x_groq`. xAI counts thoughts beside the output, as its total shows. Facts:
-openai 3.54 (`CompletionUsage`, `ResponseUsage`, `images_response.Usage`), the API references of these vendors, and
-LiteLLM's types.
+Tokens from a cache are in `…_tokens_details`; at Moonshot in `cached_tokens`, at DeepSeek in `prompt_cache_hit_tokens`,
+at gateways to Anthropic's models in Anthropic's fields. Moonshot reports a stream's usage in its last choice, Groq did
+in `x_groq`. xAI counts thoughts apart from the output, as its total shows. Sources: openai 3.54 (`CompletionUsage`,
+`ResponseUsage`, `images_response.Usage`), these vendors' API references, and LiteLLM's types.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,9 +15,9 @@ from relay.families.base import AskedCall
 from relay.families.fields import mapping, mappings
 from relay.families.told_counts import ToldCounts
 
-# How either side is spelled.
+# Names of input and output.
 GIVEN, MADE = ("prompt", "input"), ("completion", "output")
-# The names of each count, in the order of belief: beside the others, and among the details of its side.
+# Names of each count, most trusted first: in the usage itself, and in the details of its side.
 INPUT, OUTPUT = (tuple(f"{side}_tokens" for side in sides) for sides in (GIVEN, MADE))
 GIVEN_DETAILS, MADE_DETAILS = (tuple(f"{side}_tokens_details" for side in sides) for sides in (GIVEN, MADE))
 CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
@@ -27,14 +26,14 @@ WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 
 
 def usages(document: Any) -> Iterator[dict[str, Any]]:
-    """Where an answer or a chunk may tell its usage, in the order of belief."""
+    """Returns the places where an answer or chunk may report usage, most trusted first."""
     yield mapping(mapping(document).get("usage"))
     yield mapping(mapping(mapping(document).get("x_groq")).get("usage"))
     yield from (mapping(choice.get("usage")) for choice in mappings(mapping(document).get("choices"))[:1])
 
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
-    """The tokens of a usage; None where it tells none."""
+    """Returns the tokens of a usage; None if it reports none."""
     beside, given, made = (usage,), _details(usage, GIVEN_DETAILS), _details(usage, MADE_DETAILS)
     found = ToldCounts(
         input=counts.first(usage, *INPUT),
@@ -52,7 +51,8 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
 
 
 def find_usage(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:
-    """The first usage of an answer that tells tokens, with the tools that it tells or that the answer has `shown`."""
+    """Returns an answer's first usage with tokens, and with the tools that it reports or that the answer has
+    `shown`."""
     for usage in usages(document):
         if found := told(usage):
             return tool_counts.put_in(found, tool_counts.most(shown, tool_counts.requests_told(usage, asked)))

@@ -1,4 +1,4 @@
-"""Whether a text of an answer holds a picture: its bytes in base64, or the address of one."""
+"""Tells whether a text in an answer is a picture: base64 data or an address."""
 
 import re
 from collections.abc import Mapping
@@ -9,25 +9,25 @@ from relay.families.fields import mapping, mappings
 ADDRESS = re.compile(r"\s*(?:https?://[^\s/]|data:[^,\s]+,\s*\S)", re.IGNORECASE)
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{2}[A-Za-z0-9+/_\s-]*={0,2}")
 LOOKED_AT = 60
-# The events of a stream that bring one each, or end it; Ark's and MiniMax' succeed one by one before.
+# Events with one picture each, or the end; the second pair are Ark's and MiniMax', one for each picture.
 COMPLETED = ("image_generation.completed", "image_edit.completed")
 SUCCEEDED = ("image_generation.partial_succeeded", "image_edit.partial_succeeded")
-# Base64 by their letters alone.
+# Characters of base64.
 EMPTY = ("null", "none", "undefined", "nil", "false", "true")
 
 
 def is_address(value: Any) -> bool:
-    """Whether it is an http(s) or data URL."""
+    """Tells whether the value is an http(s) or data URL."""
     return isinstance(value, str) and ADDRESS.match(value) is not None
 
 
 def is_file_address(value: Any) -> bool:
-    """Google's files may also lie in its storage."""
+    """Tells whether the value is an address, including Google's storage."""
     return is_address(value) or (isinstance(value, str) and value.startswith("gs://"))
 
 
 def is_base64(value: Any) -> bool:
-    """Whether it begins like one, bare or as a data URL: no matter how long it is."""
+    """Tells whether the value begins as base64, bare or in a data URL, of any length."""
     if not isinstance(value, str):
         return False
     begin = value[:LOOKED_AT].strip()
@@ -35,12 +35,12 @@ def is_base64(value: Any) -> bool:
 
 
 def is_item(item: Mapping[str, Any]) -> bool:
-    """Whether an item of the Images API, or an event, holds one."""
+    """Tells whether an item of the Images API, or an event, holds a picture."""
     return is_base64(item.get("b64_json")) or is_address(item.get("url"))
 
 
 def count_in_messages(messages: Any) -> int:
-    """Those of a chat's messages, as OpenRouter's models give them, or as parts of the content."""
+    """Counts pictures in a chat's messages: in OpenRouter's field, or as parts of the content."""
     found = 0
     for message in messages:
         parts = (part for part in mappings(message.get("content")) if part.get("type") in ("image_url", "output_image"))
@@ -49,7 +49,7 @@ def count_in_messages(messages: Any) -> int:
 
 
 def count_in_contents(contents: list[Any]) -> int:
-    """Those of Google's contents, in either spelling: inline, or a file's address."""
+    """Counts pictures in Google's contents, in either spelling: inline or as a file's address."""
     return sum(1 for content in contents for part in mappings(mapping(content).get("parts")) if _is_part(part))
 
 

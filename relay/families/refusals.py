@@ -1,9 +1,9 @@
-"""What an upstream's errors stand for: in an answer that is no success, or in a frame of a stream.
+"""Classifies upstream errors, in an unsuccessful answer or in a stream frame.
 
-What a status leaves open, `adapters/kit/error_kinds.py` decides, for a paid call. Here are only the codes that the
-vendors document, and how each writes an error. Facts: OpenAI's guide to error codes and the types of openai 3.54
+`adapters/kit/error_kinds.py` decides what a status leaves open, for a paid call. Here are only the codes that vendors
+document, and each vendor's error format. Sources: OpenAI's guide to error codes and the types of openai 3.54
 (`ResponseError`, `ErrorEvent`), Anthropic's page on errors and the exceptions of anthropic 2.12, and for Google
-`adapters/gemini/errors.py`. A code that may come after the work was done (`server_error`, `api_error`) is not listed.
+`adapters/gemini/errors.py`. Codes that may follow finished work (`server_error`, `api_error`) are not listed.
 """
 
 import re
@@ -27,7 +27,7 @@ from adapters.relay.adapter import ANTHROPIC_CODES
 from common import redaction
 from relay.families.fields import mapping, mappings
 
-# Codes of ours for what vendors say in the message only.
+# Our codes for errors that vendors report only in the message.
 NO_CREDIT, NO_MODEL, NO_DEPLOYMENT = "credit_balance", "unknown_model", "no_deployment"
 CLOSED, MODERATED, UNSUPPORTED = "account_closed", "moderated", "unsupported_by_model"
 IN_WORDS = {
@@ -38,7 +38,7 @@ IN_WORDS = {
     NO_MODEL: ErrorKind.MODEL_UNAVAILABLE,
     NO_DEPLOYMENT: ErrorKind.OVERLOADED,
 }
-# The dialect of many vendors: of OpenAI, Ark, DashScope, MiniMax, Moonshot, xAI, OpenRouter, Groq and gateways.
+# A dialect of many vendors: OpenAI, Ark, DashScope, MiniMax, Moonshot, xAI, OpenRouter, Groq and gateways.
 OPENAI_CODES = {
     **minimax.CODES,
     **dashscope.CODES,
@@ -73,7 +73,7 @@ UNKNOWN_MODEL = re.compile(
 NO_DEPLOYMENTS = re.compile(r"\bno healthy deployments?\b", re.IGNORECASE)  # LiteLLM
 DISABLED = re.compile(r"\A(?:this|your) organization has been disabled\b", re.IGNORECASE)  # Anthropic
 OF_REQUEST = frozenset({400, 422, 501})
-# Types that OpenAI also gives with a status that says more, a 401, say: they count where there is none.
+# Types that OpenAI also sends with a more specific status, such as 401; they count only without a status.
 FRAME_TYPES = {"invalid_request_error": ErrorKind.INVALID_REQUEST}
 STATUS = re.compile(r"[45]\d\d", re.ASCII)
 STATUS_NAMES = ("code", "status", "status_code", "statusCode")
@@ -85,7 +85,7 @@ STREAM_OPTIONS = re.compile(rb"stream_?options|include_?usage", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorWords:
-    """How one vendor says that something went wrong."""
+    """How one vendor reports errors."""
 
     codes: Codes
     spoken: Callable[[Any, int], SpokenError]
@@ -93,8 +93,8 @@ class ErrorWords:
 
 
 class RefusedByUpstream(UpstreamError):
-    """An error with the field of the request that it names, if it does; a wait that it only tells in words counts.
-    `names_stream_options`: it refuses the request, and speaks of that field somewhere."""
+    """An error with the request field that it names, if any; `retry_after` may come from its text.
+    `names_stream_options`: it refuses the request and mentions that field."""
 
     names_stream_options = False
 
@@ -113,14 +113,14 @@ class RefusedByUpstream(UpstreamError):
 
 
 def _spoken(document: Any, status: int) -> SpokenError:
-    """The error in the usual shapes; where vendors say it in words only, with a code of ours."""
+    """Returns the error in the usual shape, with a code of ours where the vendor only uses words."""
     said = error_kinds.spoken_error(document)
     code = _in_words(document, said, status) or _base_code(document)
     return said._replace(code=code) if code else said
 
 
 def _in_words(document: Any, said: SpokenError, status: int) -> str:
-    """The code for what the text says; empty where the vendor's own code, or the status, decides."""
+    """Returns our code for the error's text; empty where the vendor's code or the status decides."""
     words = said.message[:LONGEST_SAID]
     of_xai = xai_errors.spoken(document, status).code
     found: tuple[tuple[str, bool], ...] = (
@@ -144,13 +144,13 @@ def _is_about_model(document: Any, said: SpokenError, status: int) -> bool:
 
 
 def _base_code(document: Any) -> str:
-    """MiniMax's code, which comes with a success."""
+    """Returns MiniMax's code, which comes with a success status."""
     code = text(mapping(mapping(document).get("base_resp")).get("status_code"))
     return code if code in minimax.CODES else ""
 
 
 def _openai_kind(code: str) -> ErrorKind | None:
-    """Ark's codes come with a suffix, as `InvalidEndpointOrModel.NotFound` does."""
+    """Classifies a code; Ark's have a suffix, as in `InvalidEndpointOrModel.NotFound`."""
     return OPENAI_CODES.get(code) or ark.kind_of(code) or OPENAI_CODES.get(code.partition(".")[0])
 
 
@@ -160,7 +160,7 @@ GOOGLE = ErrorWords(codes=google.kind_of, spoken=lambda document, status: google
 
 
 def read_error_answer(words: ErrorWords, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    """The error that an answer stands for which is no answer to the call; header names in any case."""
+    """Classifies an answer that does not answer the call; header names in any case."""
     lower = {name.lower(): value for name, value in headers.items()}
     sent = {**lower, "Retry-After": lower.get("retry-after", "")}
     document = _first(error_kinds.parsed(body))
@@ -170,14 +170,14 @@ def read_error_answer(words: ErrorWords, status: int, headers: Mapping[str, str]
 
 
 def _first(document: Any) -> Any:
-    """The error that stands first in an array, as Google writes the answer to a stream."""
+    """Returns the first error of an array, which is how Google answers a stream request."""
     first = document[0] if isinstance(document, list) and document else None
     return first if mapping(first).get("error") else document
 
 
 def read_error_frame(words: ErrorWords, document: Any) -> UpstreamError:
-    """The error that a frame of a stream tells. A status among its words counts as an answer's does; without one, the
-    vendor's code decides, or nobody knows."""
+    """Classifies the error in a stream frame. A status in it counts like an answer's; without one the vendor's code
+    decides, or the outcome is unknown."""
     status = _said_status(document)
     codes = words.codes if status != SUCCESS else lambda said: words.codes(said) or FRAME_TYPES.get(said)
     return _refusal(replace(words, codes=codes), status, {}, document)
@@ -192,14 +192,14 @@ def _refusal(words: ErrorWords, status: int, headers: Mapping[str, str], documen
 
 
 def _said_status(document: Any) -> int:
-    """The status that an error tells among its words: that of success where there is none."""
+    """Returns the status in an error's text; that of success without one."""
     said = [mapping(mapping(document).get("error")), mapping(document)]
     found = (text(fields.get(name)) for fields in said for name in STATUS_NAMES)
     return int(next(filter(STATUS.fullmatch, found), SUCCESS))
 
 
 def _said_elsewhere(document: Any) -> str:
-    """What a gateway or its framework says, where it speaks in no vendor's shape."""
+    """Returns the message of a gateway or framework that uses no vendor's format."""
     said = mapping(document)
     first = next(iter(mappings(said.get("detail"))), {})
     found = [*(text(said.get(name)) for name in MESSAGE_NAMES), text(first.get("msg"))]
@@ -207,7 +207,7 @@ def _said_elsewhere(document: Any) -> str:
 
 
 def _param(document: Any) -> str | None:
-    """The field at fault: OpenAI's `param`, or the first of Google's field violations; its client reads it."""
+    """Returns the field at fault, for the client: OpenAI's `param`, or the first of Google's field violations."""
     said = mapping(mapping(document).get("error"))
     violations = [item for detail in mappings(said.get("details")) for item in mappings(detail.get("fieldViolations"))]
     named = text(said.get("param")) or text(mapping(document).get("param"))

@@ -1,6 +1,7 @@
-"""Finds what a request may not ask for: it costs beyond the price table, or names objects of the operator's account.
+"""Finds fields that a request may not use: their cost is beyond the price table, or they name objects of the operator's
+account.
 
-Each is named by the field that an operator lists in `extra_fields`, and by the path at which it stands.
+Each has the name that an operator lists in `extra_fields`, and its path in the request.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,12 +25,12 @@ UNSOLD = {
 
 
 def says(value: Any) -> bool:
-    """Whether a field says something. An empty object does: `web_search_options: {}` means a search."""
+    """Tells whether a field is set. An empty object is: `web_search_options: {}` requests a search."""
     return not (value is None or value is False or value == [])
 
 
 def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
-    """The top-level fields of these names that say something."""
+    """Returns the top-level fields of these names that are set."""
     for name in names:
         if says(document.get(name)):
             yield RefusedField(name=name, path=name, reason=reason, value=document[name])
@@ -38,13 +39,13 @@ def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> I
 def beyond(
     document: Mapping[str, Any], name: str, usual: Collection[Any], *, only_by_piece: bool = False
 ) -> Iterator[RefusedField]:
-    """The field, where it says anything else than the usual."""
+    """Returns the field if it differs from the usual value."""
     if document.get(name) is not None and document[name] not in usual:
         yield RefusedField(name=name, path=name, reason=COSTS, only_by_piece=only_by_piece)
 
 
 def kinds_of_output(value: Any, trail: Trail, usual: Collection[str]) -> Iterator[RefusedField]:
-    """The field that names the kinds of an answer, as a list or one alone, where it names others than the usual."""
+    """Returns the field that names output modalities, as a list or a single one, if it names unusual ones."""
     listed = value if isinstance(value, list) else [] if value is None else [value]
     kinds = {str(kind).strip().upper() for kind in listed}
     if any("AUDIO" in kind for kind in kinds):
@@ -54,7 +55,7 @@ def kinds_of_output(value: Any, trail: Trail, usual: Collection[str]) -> Iterato
 
 
 def cache_options(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    """A cache of OpenAI's that lasts longer than the usual."""
+    """Finds OpenAI cache settings that last longer than usual."""
     name, key = "prompt_cache_options", "ttl"
     options = document.get(name)
     if isinstance(options, dict) and options.get(key) not in (None, USUAL_CACHE):
@@ -62,13 +63,13 @@ def cache_options(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 
 
 def costly(trails: Iterable[Trail]) -> Iterator[RefusedField]:
-    """The fields at these places, which no price covers."""
+    """Refuses the fields at these paths, which no price covers."""
     for trail in trails:
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=COSTS)
 
 
 def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
-    """The fields at these places, which use an amount that not every price has."""
+    """Refuses the fields at these paths, which use an amount that not every price has."""
     for trail in trails:
         name = next(step for step in reversed(trail) if isinstance(step, str))
         path = path_of((*trail, "ttl") if amount == LONG_CACHE else trail)
@@ -76,6 +77,6 @@ def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
 
 
 def foreign(trails: Iterable[Trail]) -> Iterator[RefusedField]:
-    """The fields at these places, which name objects of the operator's account."""
+    """Refuses the fields at these paths, which name objects of the operator's account."""
     for trail in trails:
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=FOREIGN)

@@ -1,4 +1,4 @@
-"""Which family a companion path belongs to."""
+"""Finds the family of a companion path."""
 
 import re
 
@@ -23,13 +23,13 @@ FIXED: dict[str, Family] = {
 }
 GENERATE_CONTENT: Family = GenerateContentFamily()
 OF_A_MODEL: dict[str, Family] = dict.fromkeys(VERBS, GENERATE_CONTENT)
-# The model may hold slashes and colons: the verb is behind the last one.
+# The model may contain slashes and colons; the verb follows the last colon.
 MODEL_PATH = re.compile(r"/(?:v1|v1beta)/(?:models/|(?=tunedModels/))(?P<model>.+):(?P<verb>\w+)", re.DOTALL)
 
 
 def find_family(method: str, path: str) -> tuple[Family, CallPath] | None:
-    """The family and the path, taken apart; None where no family has the path, or not by this method. `path` is
-    percent-decoded, as an ASGI server gives it. Whoever wants to name the methods of a path asks for POST."""
+    """Returns the family and the path, taken apart; None if no family has the path with this method. `path` is
+    percent-decoded, as in ASGI. To name a path's methods, ask for POST."""
     if method != "POST":
         return None
     if family := FIXED.get(path):

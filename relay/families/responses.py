@@ -1,11 +1,10 @@
 """`responses`: POST /v1/responses, OpenAI's newer dialect.
 
 Each event has its type in its data, so the `event:` line may be missing. A stream ends with `response.completed`,
-`response.incomplete` or `response.failed`, which tells the usage. SDKs hand a failed response to their caller as they
-do the others: it passes and ends the call as a failure, but for one that is the first event, for then nothing has
-begun. An event of the type `error`
-is not raised by them either; so the frame that ends a cut stream has the `error` on which they do raise. Facts: openai
-3.54 (`types/responses`, `_streaming.py`).
+`response.incomplete` or `response.failed`, which reports the usage. SDKs return a failed response like any other: it is
+passed on and ends the call as a failure, unless it is the first event, before which nothing has begun. SDKs do not
+raise events of type `error` either, so the frame that ends a cut stream has the `error` that they do raise. Source:
+openai 3.54 (`types/responses`, `_streaming.py`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +45,7 @@ class ResponsesFamily(CommonFamily):
         return answers.usage(document, asked)
 
     def is_answer(self, document: Any, asked: AskedCall) -> bool:
-        """One that has failed is one only where it tells what it used."""
+        """Tells whether this is an answer; a failed response is one only if it reports what it used."""
         has_failed = answers.has_failed(document)
         return super().is_answer(document, asked) and not (has_failed and self.usage(document, asked) is None)
 
@@ -63,7 +62,7 @@ class ResponsesFamily(CommonFamily):
         return ResponsesReader(asked, upstream_model, words=self.words, name_path=("response", *self.name_path))
 
     def error_document(self, error: ApiError) -> dict[str, Any]:
-        """Flat as the dialect's own error events are, too: whoever knows those reads it."""
+        """Builds a flat error like the dialect's own error events, for clients that read those."""
         said = super().error_document(error)
         flat = {name: fields.mapping(said.get("error")).get(name) for name in ("code", "message", "param")}
         return {"type": "error", **flat, **said}

@@ -1,4 +1,4 @@
-"""How much sound an answer has brought, in characters of base64: for an estimate where its tokens are not told."""
+"""Measures the sound in an answer in base64 characters, to estimate tokens that are not reported."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from relay.families.fields import mapping, mappings
 
 
 def measure_messages(messages: Iterable[Mapping[str, Any]]) -> int:
-    """In a chat's messages, or in their deltas."""
+    """Measures a chat's messages or deltas."""
     return sum(_length(mapping(message.get("audio")).get("data")) for message in messages)
 
 
 def measure_contents(contents: Iterable[Any]) -> int:
-    """In Google's contents, in either spelling."""
+    """Measures Google's contents, in either spelling."""
     parts = (part for content in contents for part in mappings(mapping(content).get("parts")))
     held = (mapping(part.get("inlineData") or part.get("inline_data")) for part in parts)
     return sum(_length(data.get("data")) for data in held if _is_sound(data))

@@ -1,4 +1,4 @@
-"""What an upstream tells of the tokens of one call: parts and totals may disagree. What of them is believed."""
+"""Decides what to believe of a call's reported tokens, whose parts and totals may disagree."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -9,9 +9,9 @@ from common.token_usage import TokenUsage
 
 
 class ToldCounts(NamedTuple):
-    """What an upstream tells of one call, in the terms of TokenUsage; None where it tells nothing. `is_cache_beside`,
-    `are_thoughts_beside`: what the dialect counts beside the input and the output, where the total does not show
-    otherwise."""
+    """Counts that an upstream reports for one call, named as in TokenUsage; None where it reports nothing.
+    `is_cache_beside` and `are_thoughts_beside`: the dialect counts these apart from input and output unless the total
+    shows otherwise."""
 
     input: int | None = None
     output: int | None = None
@@ -34,15 +34,15 @@ class ToldCounts(NamedTuple):
 
     @property
     def is_beyond_input(self) -> bool:
-        """Whether the tokens from and to the cache are no parts of the input: they cannot be, or the dialect counts
-        them beside it and the total does not show otherwise."""
+        """Whether cache tokens are not part of the input: they exceed it, or the dialect counts them apart and the
+        total does not show otherwise."""
         asked = self.input or 0
         is_shown_inside = self.total is not None and self.total == asked + (self.output or 0)
         return self.through_cache > asked or (self.is_cache_beside and not is_shown_inside)
 
 
 def believed(told: ToldCounts) -> TokenUsage | None:
-    """The usage that is told, with no part larger than its whole; None where it says that nothing was used."""
+    """Returns the usage with no part larger than its whole; None if it reports that nothing was used."""
     given, made = _sums(told)
     if not (given or made):
         return None
@@ -66,7 +66,7 @@ def believed(told: ToldCounts) -> TokenUsage | None:
 
 
 def _sums(told: ToldCounts) -> tuple[int, int]:
-    """All tokens that went in, and all that came out."""
+    """Returns all input tokens and all output tokens."""
     if told.input is None and told.output is not None and told.total is not None and not told.is_cache_beside:
         made = told.output + (told.thoughts if told.are_thoughts_beside else 0)
         return max(0, told.total - made), made
@@ -78,7 +78,7 @@ def _sums(told: ToldCounts) -> tuple[int, int]:
 
 
 def _by_total(told: ToldCounts, usual: tuple[int, int]) -> tuple[int, int]:
-    """Both sums as the total shows them, else the usual ones."""
+    """Returns both sums as the total shows them, else the usual ones."""
     if told.total is None or sum(usual) == told.total:
         return usual
     asked, said = told.input or 0, told.output or 0
@@ -89,7 +89,7 @@ def _by_total(told: ToldCounts, usual: tuple[int, int]) -> tuple[int, int]:
 
 
 def _shared(whole: int, *parts: int) -> list[int]:
-    """The parts in their order, as far as the whole goes."""
+    """Cuts the parts, in order, to fit the whole."""
     if sum(parts) <= whole:
         return [*parts]
     shares = []

@@ -1,7 +1,7 @@
-"""How often the provider has run each of its tools, as answers show or tell it. Pure.
+"""Counts how often the provider has run each of its tools, as answers show or report it. Pure.
 
-Tools have the vendor's names without a version (`web_search` for `web_search_20250305`), or as the request has them.
-Only those count for which it asked.
+Tools go by the vendor's name without a version (`web_search` for `web_search_20250305`), or as the request names them.
+Only tools that the request asked for count.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from relay.families import counts
 from relay.families.base import AskedCall
 from relay.families.fields import index_of, mapping, mappings
 
-# The items of a response in which OpenAI's tools have run.
+# Response items in which OpenAI's tools have run.
 ITEMS = {
     "web_search_call": "web_search",
     "file_search_call": "file_search",
@@ -24,11 +24,11 @@ ITEMS = {
     "shell_call": "shell",
     "tool_search_call": "tool_search",
 }
-# Those that the client may run as well: they count where the request has them as the provider's.
+# Tools that the client may run as well; they count only if the request gives them to the provider.
 OF_EITHER = ("shell", "tool_search")
-# Actions of a web search that OpenAI does not charge: looking at what was found.
+# Web search actions that OpenAI does not charge: looking at results.
 UNPAID_ACTIONS = ("open_page", "find", "find_in_page")
-# Where a usage counts them: Anthropic's, whose names OpenRouter has as well, and xAI's.
+# Where a usage counts tool calls: Anthropic's fields, which OpenRouter shares, and xAI's.
 TOLD = (
     *(("server_tool_use", f"{name}_requests", name) for name in ("web_search", "web_fetch", "code_execution")),
     *(
@@ -36,7 +36,7 @@ TOLD = (
         for name in ("web_search", "x_search", "code_interpreter", "file_search", "mcp")
     ),
 )
-# The blocks of a message in which Anthropic's tools have run.
+# Message blocks in which Anthropic's tools have run.
 BLOCKS = {
     "web_search": "web_search",
     "web_fetch": "web_fetch",
@@ -46,26 +46,26 @@ BLOCKS = {
     "tool_search_tool_regex": "tool_search",
     "tool_search_tool_bm25": "tool_search",
 }
-# What stands in the place of a result where a search or a fetch has failed, which Anthropic does not charge.
+# Result blocks that may hold a failed search or fetch, which Anthropic does not charge.
 FAILED = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
-# Google's tools whose finds ground an answer alike.
+# Google's search tools, which ground an answer in the same way.
 GOOGLES_SEARCHES = (
     "google_search", "google_search_retrieval", "enterprise_web_search", "exa_ai_search", "parallel_ai_search",
 )  # fmt: skip
 
 Query = tuple[int, str, str]
-"""Of a search of Google's: in which candidate, of which kind, and for what."""
+"""A Google search: its candidate, its kind, and its text."""
 
 
 def count_items(items: Any, asked: AskedCall) -> dict[str, int]:
-    """Of a response's output."""
+    """Counts the calls in a response's output."""
     kinds = [item.get("type") for item in mappings(items) if _is_paid(item)]
     found = Counter(ITEMS[kind] for kind in kinds if isinstance(kind, str) and kind in ITEMS)
     return _named({name: found[name] for name in found if name not in OF_EITHER or name in asked.tools}, asked)
 
 
 def count_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
-    """Of a message's content: one less for each that has failed, which of a single block may be less than none."""
+    """Counts the calls in a message's content. A failed one counts -1, so a single block may count below zero."""
     names = [block.get("name") for block in mappings(blocks) if block.get("type") == "server_tool_use"]
     found = Counter(BLOCKS[name] for name in names if isinstance(name, str) and name in BLOCKS)
     found["mcp"] = sum(1 for block in mappings(blocks) if block.get("type") == "mcp_tool_use")
@@ -74,19 +74,19 @@ def count_blocks(blocks: Any, asked: AskedCall) -> dict[str, int]:
 
 
 def count_citing(messages: int, asked: AskedCall) -> dict[str, int]:
-    """Of a chat completion: so many of its messages cite addresses, and each has searched if that was asked for."""
+    """Counts one search for each message of a chat completion with citations, if a search was asked for."""
     name = next((tool for tool in asked.tools if "search" in tool), "")
     return {name: messages} if name and messages else {}
 
 
 def cites(message: Mapping[str, Any]) -> bool:
-    """Whether a message of a chat completion cites an address."""
+    """Tells whether a message of a chat completion cites an address."""
     return any(note.get("type") == "url_citation" for note in mappings(message.get("annotations")))
 
 
 def count_candidates(candidates: Any, asked: AskedCall, known: Collection[Query] = ()) -> dict[str, int]:
-    """Of Google's candidates: each query of a search counts, with those that are `known` of earlier chunks, each
-    address that was read, each piece of code."""
+    """Counts the calls in Google's candidates: each distinct search query, including those `known` from earlier chunks,
+    each address read, each piece of code."""
     found: Counter[str] = Counter()
     asked_search = next(filter(asked.tools.__contains__, GOOGLES_SEARCHES), GOOGLES_SEARCHES[0])
     found[asked_search] = len({*known, *queries(candidates)}) or sum(map(_is_searched, mappings(candidates)))
@@ -101,7 +101,7 @@ def count_candidates(candidates: Any, asked: AskedCall, known: Collection[Query]
 
 
 def queries(candidates: Any) -> set[Query]:
-    """The different queries of Google's searches, which it charges."""
+    """Returns the distinct queries of Google's searches, each of which is charged."""
     return {
         (index_of(candidate, place), name, query.strip())
         for place, candidate in enumerate(mappings(candidates))
@@ -114,14 +114,14 @@ def queries(candidates: Any) -> set[Query]:
 def count_later_candidates(
     known: Mapping[str, int], candidates: Any, asked: AskedCall, asked_before: Collection[Query]
 ) -> dict[str, int]:
-    """Of a stream as of its next chunk: what grounds an answer is told again and again, code only once."""
+    """Counts a stream's calls after its next chunk: grounding is repeated in chunks, code is sent once."""
     found, code = count_candidates(candidates, asked, asked_before), _as_asked("code_execution", asked)
     run = known.get(code, 0) + found.get(code, 0)
     return {**most(known, found), **({code: run} if run else {})}
 
 
 def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
-    """What a usage tells of them."""
+    """Returns the calls that a usage reports."""
     if not asked.tools:
         return {}
     told = {name: number for parent, field, name in TOLD if (number := counts.count(usage, parent, field))}
@@ -129,17 +129,17 @@ def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
 
 
 def most(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
-    """Of two countings of the same calls, the greater by tool."""
+    """Returns the larger of two counts of the same calls, by tool."""
     return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
 
 
 def both(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
-    """Calls, and further ones."""
+    """Adds further calls to calls."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def put_in(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | None:
-    """The usage with these calls; of the calls alone where no tokens are told."""
+    """Adds the calls to the usage, or makes one of them alone if no tokens are reported."""
     tools = {name: number for name, number in tools.items() if number > 0}
     if not tools:
         return usage
@@ -156,7 +156,7 @@ def _is_paid(item: Mapping[str, Any]) -> bool:
 
 
 def _is_searched(candidate: Mapping[str, Any]) -> bool:
-    """Whether Google has searched without telling for what."""
+    """Tells whether Google has searched without reporting queries."""
     grounds = mapping(candidate.get("groundingMetadata"))
     return bool(grounds.get("searchEntryPoint")) or any(
         chunk.get("web") for chunk in mappings(grounds.get("groundingChunks"))
@@ -172,13 +172,13 @@ def _length(value: Any) -> int:
 
 
 def _named(found: Mapping[str, int], asked: AskedCall) -> dict[str, int]:
-    """By the names that the request has. Of a tool that it has not, nothing is believed."""
+    """Renames tools as the request does, and drops those that it does not have."""
     named = ((_as_asked(name, asked), number) for name, number in found.items() if number)
     return {name: number for name, number in named if name in asked.tools}
 
 
 def _as_asked(name: str, asked: AskedCall) -> str:
-    """As the request has it where that is a version of the tool, as `web_search_preview` is, or spells it otherwise."""
+    """Returns the request's name for a tool if it is a version (`web_search_preview`) or another spelling."""
     versions = (known for known in asked.tools if _plain(known).startswith(_plain(name)))
     return name if name in asked.tools else next(versions, name)
 

@@ -1,4 +1,4 @@
-"""GET of the models that a general key's group lists, or of one of them, in the dialect of the path or the headers."""
+"""GET of the models that a general key's group lists, or of one of them, in the dialect of the path or headers."""
 
 import re
 from urllib.parse import parse_qsl
@@ -13,7 +13,8 @@ PATH = re.compile(r"/(?:v1|v1beta)/models(?:/(?P<name>.+))?", re.DOTALL)
 
 
 async def answer(scope: Scope, admitted: RelayAdmission) -> Answer:
-    """A key without a group has an empty list. Raises ModelNotFound, and InvalidRequest for a bad size of a page."""
+    """Answers the request; a key without a group has an empty list. Raises ModelNotFound, and InvalidRequest for a bad
+    page size."""
     names, shapes = await _names(admitted), _shapes(scope, admitted)
     found = PATH.fullmatch(scope["path"])
     name = found["name"] if found else None

@@ -1,7 +1,7 @@
-"""Which models a group's list shows: those that it names, else those of its channels' own lists that have a price.
+"""Finds the models that a group's list shows: those that it names, else the priced ones of its channels' own lists.
 
-A list is never an error: what a provider does not say in time is not in it. What was said holds for a minute in this
-process, or until the catalog changes.
+A list never fails: models of a provider that does not answer in time are left out. Answers are kept for a minute in
+this process, or until the catalog changes.
 """
 
 import asyncio
@@ -21,20 +21,19 @@ KEPT_PART_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedModels:
-    """What the channels of a group said, and until when (monotonic seconds) it holds: not for long, where one of them
-    said nothing."""
+    """Models that a group's channels listed, valid until a monotonic time; only briefly if a channel did not answer."""
 
     names: tuple[str, ...]
     until: float
 
 
-# By group and version of the catalog; only the event loop reads and writes them.
+# By group and catalog version; only used by the event loop.
 _kept: dict[tuple[int, int], ListedModels] = {}
 _asked: dict[tuple[int, int], "asyncio.Task[ListedModels]"] = {}
 
 
 async def list_models(group: GroupEntry, catalog_version: int) -> tuple[str, ...]:
-    """Public names, each once. The channels are asked once for all who wait for it."""
+    """Returns the public names, each once. Concurrent callers share one round of requests."""
     if group.models is not None:
         return group.models
     key = (group.id, catalog_version)
@@ -48,7 +47,7 @@ async def list_models(group: GroupEntry, catalog_version: int) -> tuple[str, ...
 
 
 def forget() -> None:
-    """As in a new process."""
+    """Empties the cache, as in a new process."""
     _kept.clear()
 
 
@@ -73,7 +72,7 @@ async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
 
 
 async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate]:
-    """One for each channel that can be asked now, by priority."""
+    """Returns one candidate for each channel that can be asked now, by priority."""
     wanted = ChannelQuery(dialect=upstream_lists.PLATFORMS[group.platform].dialect, model="", account_id=0)
     found = relay_channels.remembered(group, wanted, catalog_version)
     if found is None:
@@ -83,7 +82,7 @@ async def _candidates(group: GroupEntry, catalog_version: int) -> list[Candidate
 
 
 def _public(link: GroupChannelEntry, names: Iterable[str]) -> Iterator[str]:
-    """A model that the channel knows by another name is listed by its public ones."""
+    """Returns the public names of a model that its channel knows by another name."""
     public: dict[str, list[str]] = {}
     for name, theirs in link.upstream_models.items():
         public.setdefault(theirs, []).append(name)

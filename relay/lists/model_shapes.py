@@ -1,6 +1,6 @@
-"""How a list of models reads in each dialect, and how it is paged there. Pure.
+"""Formats and pages lists of models in each dialect. Pure.
 
-Nothing is known of a model but its name: times are the epoch, as Anthropic's API has it where a date is unknown.
+Only a model's name is known: times are the epoch, which Anthropic's API uses for unknown dates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ GOOGLE_METHODS = ("generateContent", "streamGenerateContent", "countTokens")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShapes:
-    """Lists as a dialect has them. `methods`: what Google's clients may call the models with."""
+    """One dialect's lists. `methods`: the calls that Google's clients may make."""
 
     dialect: ErrorDialect
     methods: Sequence[str] = GOOGLE_METHODS
 
     def page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
-        """The list as the query asks for it; parameters that the dialect does not page by do not count.
+        """Returns the page that the query asks for; parameters that the dialect does not page by are ignored.
 
-        Raises InvalidRequest for a page size that is none.
+        Raises InvalidRequest for an invalid page size.
         """
         if self.dialect is dialects.ANTHROPIC:
             return self._anthropic_page(names, query)
@@ -38,7 +38,7 @@ class ModelShapes:
         return {"object": "list", "data": [self.one(name) for name in names]}
 
     def one(self, name: str) -> dict[str, Any]:
-        """One model."""
+        """Returns one model."""
         if self.dialect is dialects.ANTHROPIC:
             return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
         if self.dialect is dialects.GOOGLE:
@@ -46,7 +46,7 @@ class ModelShapes:
         return {"id": name, "object": "model", "created": 0, "owned_by": OWNER}
 
     def _anthropic_page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
-        """Behind `after_id`, or before `before_id`; a cursor that is no longer listed has nothing on either side."""
+        """Returns the page after `after_id` or before `before_id`; empty if the cursor is no longer listed."""
         limit = _size(query, "limit", usual=ANTHROPIC_PAGE)
         if before := query.get("before_id"):
             earlier = names[: names.index(before)] if before in names else ()
@@ -59,7 +59,7 @@ class ModelShapes:
         return {"data": data, "has_more": has_more, "first_id": first, "last_id": last}
 
     def _google_page(self, names: Sequence[str], query: Mapping[str, str]) -> dict[str, Any]:
-        """The token is the name of the last model that was shown."""
+        """Returns the page after the model named by the token."""
         size = _size(query, "pageSize", usual=GOOGLE_PAGE)
         later = _behind(names, query.get("pageToken"))
         shown = {"models": [self.one(name) for name in later[:size]]}

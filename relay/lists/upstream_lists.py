@@ -1,4 +1,4 @@
-"""Asks a channel for the models that it has, as its platform lists them."""
+"""Asks a channel for its models, in its platform's format."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ SECONDS = 5.0
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 5_000
 LONGEST_NAME = 200
-# What a list that is none leads to.
+# Errors from an invalid list.
 FAULTS = (UpstreamError, TimeoutError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 logger = logging.getLogger("darkroom.relay")
@@ -29,7 +29,7 @@ logger = logging.getLogger("darkroom.relay")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformList:
-    """Where a platform's list is, and the names in it. `dialect` is one that all its channels speak."""
+    """Where a platform's list is, and how its names are read. All its channels speak `dialect`."""
 
     dialect: str
     url: Callable[[Endpoint], str]
@@ -37,7 +37,7 @@ class PlatformList:
 
 
 def _listed(models: Any, name: str) -> list[str]:
-    """The names of those that have one. Raises TypeError for what is no list of models."""
+    """Returns the models' names where they have one. Raises TypeError for an invalid list."""
     names = [found for model in mappings(models) if is_name(found := model.get(name))]
     if not names and models != []:
         raise TypeError("the list of models is none")
@@ -45,7 +45,7 @@ def _listed(models: Any, name: str) -> list[str]:
 
 
 def is_name(value: Any) -> TypeGuard[str]:
-    """Whether a client could ask for a model of this name."""
+    """Tells whether a client could request a model of this name."""
     return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME and value.isprintable() and value == value.strip()
 
 
@@ -69,7 +69,7 @@ PLATFORMS = {
 
 
 async def told(candidate: Candidate, platform: str) -> list[str] | None:
-    """The names that the channel lists within five seconds, at most 5,000; None where it does not say."""
+    """Returns the names that the channel lists within five seconds, at most 5,000; None without an answer."""
     channel, listed = candidate.link.channel, PLATFORMS[platform]
     endpoint = Endpoint(
         platform=platform, base_url=channel.base_url, credentials=candidate.credentials, upstream_model=""
@@ -85,7 +85,7 @@ async def told(candidate: Candidate, platform: str) -> list[str] | None:
 
 
 def _document(raw: bytes) -> Any:
-    """Numbers are none that we need: one of more digits than Python reads as a whole number spoils no list."""
+    """Parses the list, ignoring numbers, so that one with more digits than Python reads spoils nothing."""
     return json.loads(raw, parse_int=float)
 
 

@@ -1,18 +1,18 @@
-"""How an answer begins: a stream of events, JSON, or neither. Its media type is not always right."""
+"""Tells by its first bytes whether an answer is a stream of events, JSON, or neither; its media type may be wrong."""
 
 import codecs
 
 from relay.wire.upstream import UpstreamReply
 
 EVENT_STREAM = "text/event-stream"
-OF_JSON = (b"{", b"[")  # no event begins so
+OF_JSON = (b"{", b"[")  # no event begins with these
 FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 BLANKS = b" \t\r\n" + codecs.BOM_UTF8
 
 
 async def read_beginning(reply: UpstreamReply) -> bytes:
-    """Its first bytes, which are read once more; empty where it ends before. Blank lines before them are dropped: they
-    say nothing in a stream, nor before JSON. Raises UpstreamError."""
+    """Returns the first bytes, which will be read again; empty if there are none. Blank lines before them are dropped,
+    since they mean nothing in a stream or before JSON. Raises UpstreamError."""
     while piece := await reply.read():
         if begin := piece.lstrip(BLANKS):
             reply.put_back(begin)
@@ -25,7 +25,7 @@ def are_json(begin: bytes) -> bool:
 
 
 def are_events(begin: bytes, media_type: str) -> bool:
-    """Whether these are events; they may be under another media type, or under none. JSON never is."""
+    """Tells whether these are events, under any media type or none. JSON never is."""
     if are_json(begin):
         return False
     is_named = any(begin.startswith(name[: len(begin)]) for name in FIELDS)

@@ -1,34 +1,34 @@
-"""Answers that come compressed although none was asked for: some gateways compress whatever a request says."""
+"""Inflates answers that come compressed although none was asked for, as some gateways send them."""
 
 import zlib
 from collections.abc import Awaitable, Callable
 
 CODINGS = ("gzip", "x-gzip", "deflate")
-ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib tells gzip and zlib apart
+ANY_HEADER = 32 + zlib.MAX_WBITS  # zlib detects gzip and zlib
 PIECE_BYTES = 256 * 1024
 
 
 class BadCompression(Exception):
-    """The answer is not compressed as it says, or breaks off."""
+    """The answer is not compressed as declared, or breaks off."""
 
 
 def is_compressed(coding: str) -> bool:
-    """Whether a Content-Encoding names any compression."""
+    """Tells whether a Content-Encoding names any compression."""
     return coding.strip().lower() not in ("", "identity")
 
 
 class Inflated:
-    """What `read` gives, as it was before it was compressed: as much at a time as its bytes unfold to, but bounded."""
+    """Inflates the pieces that `read` returns, with bounded output for each read."""
 
     def __init__(self, coding: str, read: Callable[[], Awaitable[bytes]]) -> None:
-        """Raises BadCompression for a compression that nobody knows here."""
+        """Raises BadCompression for an unknown compression."""
         if coding.strip().lower() not in CODINGS:
             raise BadCompression("the answer is compressed in an unknown way")
         self._compressed = read
         self._inflater = zlib.decompressobj(ANY_HEADER)
 
     async def read(self) -> bytes:
-        """At least a byte; empty at the end of the compressed stream. What comes after that is not read any more."""
+        """Returns at least a byte; empty at the end of the compressed stream, after which nothing is read."""
         while not self._inflater.eof:
             rest = self._inflater.unconsumed_tail or await self._compressed()
             if piece := self._decompressed(rest):

@@ -1,4 +1,4 @@
-"""Writes the events of a stream as the elements of one JSON array, as they come. Pure."""
+"""Writes the events of a stream as elements of one JSON array, as they arrive. Pure."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -11,8 +11,8 @@ END: Final = b"]"
 
 
 def written(frames: Iterable[bytes], *, has_elements: bool) -> bytes:
-    """What these frames add to an array, which has elements already or begins with them: the data of each is JSON, and
-    stays as it is. Of a frame without an event only the blank line is left."""
+    """Returns what these frames append to an array, begun or not: their data, unchanged JSON. A frame without an event
+    leaves only a blank line."""
     pieces: list[bytes] = []
     for frame in frames:
         element = sse.data(frame)

@@ -1,20 +1,20 @@
-"""Takes pictures out of an answer before it is parsed: their base64 is most of its bytes, and says nothing of its cost.
+"""Removes base64 pictures from an answer before parsing; they are most of its bytes and irrelevant to its cost.
 
-A parser would hold the interpreter for all of them, and the event loop with it.
+Parsing them would hold the interpreter, and with it the event loop.
 """
 
 import mmap
 
 LONGEST_TEXT = 64 * 1024
-KEPT = 64  # of a picture: that there is one
+KEPT = 64  # of a picture, to show that there is one
 LOOKED_AT = 1024
-# What text has and base64 has not.
+# Characters of text that base64 lacks.
 OF_TEXT = (b" ", b"\\", b"\n")
 
 
 def without(raw: bytes | mmap.mmap) -> bytes:
-    """The JSON with every string cut short that is longer than 64 KiB and begins like no text. For bytes that are no
-    JSON, some bytes that are none either."""
+    """Shortens every JSON string that is longer than 64 KiB and does not begin like text. Other bytes than JSON give
+    bytes that are not JSON either."""
     kept: list[bytes] = []
     begin = position = 0
     while (opened := raw.find(b'"', position)) >= 0:
@@ -29,7 +29,7 @@ def without(raw: bytes | mmap.mmap) -> bytes:
 
 
 def _closing(raw: bytes | mmap.mmap, begin: int) -> int:
-    """Where the string ends that begins there; -1 where it does not."""
+    """Returns where the string ends that begins there; -1 if it does not end."""
     while (found := raw.find(b'"', begin)) >= 0:
         escapes = found
         while raw[escapes - 1 : escapes] == b"\\":

@@ -1,4 +1,4 @@
-"""Looks up the names of upstreams for the relay: one that hangs takes a seat of its own, and no thread of others."""
+"""Resolves upstream names for the relay: a lookup that hangs occupies a thread of its own."""
 
 import asyncio
 import socket
@@ -14,13 +14,13 @@ Addresses = list[ResolveResult]
 
 
 class OperatorsNames(AbstractResolver):
-    """The system's resolver, on daemon threads: a lookup that hangs can only be outlived. They take the seats of the
-    operators' names (`common/outgoing/lookup.py`)."""
+    """The system's resolver on daemon threads, since a lookup that hangs cannot be canceled. Shares its bound with
+    other lookups of operators' names (`common/outgoing/lookup.py`)."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Raises OSError."""
+        """Resolves a name. Raises OSError."""
         try:
             OPERATORS.take(host, seconds=0)
         except Failed as error:
@@ -36,11 +36,11 @@ class OperatorsNames(AbstractResolver):
         return await answer
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: no resources are held."""
 
 
 class Lookup:
-    """One lookup, on a thread of its own."""
+    """One lookup on a thread of its own."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Changes single values in the raw bytes of a JSON object, and leaves every other byte as it is.
+"""Changes single values in the bytes of a JSON object, and leaves all other bytes unchanged.
 
-It reads no more than it must: the keys of the object up to the one that it looks for. It is for bytes that are valid
-JSON; in others it finds nothing, or something of no consequence.
+It reads the object's keys only up to the one that it looks for. It is meant for valid JSON; in other bytes it finds
+nothing, or something of no consequence.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-# Nothing here ever goes back: bytes of a hostile upstream cost one pass.
+# The patterns never backtrack: bytes of a hostile upstream cost one pass.
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 WHOLE_STRING = re.compile(STRING, re.DOTALL)
 OPENED = re.compile(rb"[ \t\r\n]*+\{")
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 def span(raw: bytes, *path: str) -> Span | None:
-    """From where to where the value at a path of keys stands; None where there is none."""
+    """Locates the value at a path of keys; None if there is none."""
     begin, end = 0, len(raw)
     for name in path:
         found = _value(raw, name, begin, end)
@@ -38,12 +38,12 @@ def span(raw: bytes, *path: str) -> Span | None:
 
 
 def replaced(raw: bytes, found: Span, value: bytes) -> bytes:
-    """The bytes with others in the place of a value."""
+    """Returns the bytes with a value replaced."""
     return raw[: found[0]] + value + raw[found[1] :]
 
 
 def renamed(raw: bytes, path: Sequence[str], name: str) -> bytes:
-    """The bytes with another text at a path; unchanged where no text stands there."""
+    """Returns the bytes with the text at a path replaced; unchanged without a text there."""
     found = span(raw, *path)
     if found is None or raw[found[0] : found[0] + 1] != b'"':
         return raw
@@ -51,7 +51,7 @@ def renamed(raw: bytes, path: Sequence[str], name: str) -> bytes:
 
 
 def added(raw: bytes, found: Span, member: bytes) -> bytes:
-    """The bytes with one more member (`"key":value`) at the beginning of the object that stands there."""
+    """Returns the bytes with a member (`"key":value`) added at the beginning of the object that begins there."""
     opened = OPENED.match(raw, found[0])
     if opened is None:
         return raw
@@ -60,8 +60,7 @@ def added(raw: bytes, found: Span, member: bytes) -> bytes:
 
 
 def with_member(raw: bytes, path: Sequence[str], name: str, value: bytes) -> bytes:
-    """The bytes with this value of a member of the object at a path, whether or not it was there. Unchanged where no
-    object stands there."""
+    """Sets a member of the object at a path, present or not. Unchanged without an object there."""
     found = span(raw, *path, name)
     if found is not None:
         return replaced(raw, found, value)
@@ -70,8 +69,8 @@ def with_member(raw: bytes, path: Sequence[str], name: str, value: bytes) -> byt
 
 
 def with_values(raw: bytes, trails: Iterable[Sequence[str | int]], value: bytes) -> bytes:
-    """The bytes with this value at each of these trails, the last key of which is a member of an object, whether or not
-    it was there. All in one pass. Nothing is changed where no object stands."""
+    """Sets the value at each of these trails, whose last key is a member of an object, present or not, in one pass.
+    Nothing changes where no object is."""
     wanted: dict[str | int, Any] = {}
     for *above, member in trails:
         branch = wanted
@@ -86,7 +85,7 @@ def with_values(raw: bytes, trails: Iterable[Sequence[str | int]], value: bytes)
 
 
 def without(raw: bytes, name: str) -> bytes:
-    """The bytes without one member of the whole object; unchanged where it is not there."""
+    """Removes one member of the top-level object; unchanged if it is absent."""
     opened = OPENED.match(raw)
     position = opened.end() if opened else len(raw)
     while key := KEY.match(raw, position):
@@ -117,7 +116,7 @@ def _changes(raw: bytes, begin: int, wanted: Mapping[str | int, Any], value: byt
 
 
 def _children(raw: bytes, begin: int) -> Iterator[tuple[str | int | None, Span]]:
-    """What an object has by name, or a list by number."""
+    """Yields an object's members by name, or a list's by number."""
     is_object = OPENED.match(raw, begin) is not None
     opened = (OPENED if is_object else LISTED).match(raw, begin)
     position, number = opened.end() if opened else len(raw), 0
@@ -142,7 +141,7 @@ def _value(raw: bytes, name: str, begin: int, end: int) -> Span | None:
 
 
 def _says(literal: bytes, name: str) -> bool:
-    """Whether a key is this name, also where it is written with escapes."""
+    """Tells whether a key is this name, also if written with escapes."""
     return bool(literal[1:-1].decode(errors="replace") == name if b"\\" not in literal else _text(literal) == name)
 
 
@@ -154,7 +153,7 @@ def _text(literal: bytes) -> str | None:
 
 
 def _end(raw: bytes, begin: int) -> int:
-    """Where the value ends that begins there; -1 where it does not."""
+    """Returns where the value ends that begins there; -1 if it does not end."""
     if raw[begin : begin + 1] not in (b'"', b"{", b"["):
         scalar = SCALAR.match(raw, begin)
         return scalar.end() if scalar else -1
@@ -170,7 +169,7 @@ def _end(raw: bytes, begin: int) -> int:
 
 
 def _string_end(raw: bytes, begin: int) -> int:
-    """Where the string ends that begins there. The next quote is found at the speed of memory, and mostly ends it."""
+    """Returns where the string ends that begins there. The next quote is found at memory speed, and usually ends it."""
     quote = raw.find(b'"', begin + 1)
     if quote < 0 or raw[quote - 1] != BACKSLASH:
         return quote + 1 or -1

@@ -1,7 +1,7 @@
-"""Cuts a stream of server-sent events into frames: the bytes of one event with the blank line that ends it.
+"""Cuts a stream of server-sent events into frames: the bytes of one event with its closing blank line.
 
-The bytes stay as they came. Lines may end in LF, CRLF or CR, and chunks may break anywhere: the frames are the same.
-A blank line or comments alone are a frame, too, with no event in it: upstreams keep a connection open with them.
+Bytes are unchanged. Lines may end in LF, CRLF or CR, and chunks may break anywhere. Blank lines or comments alone also
+make a frame, without an event: upstreams send them as keep-alives.
 """
 
 import codecs
@@ -11,18 +11,18 @@ from typing import Final
 
 LARGEST_FRAME_BYTES: Final = 32 * 1024 * 1024
 BLANK_LINE = re.compile(rb"\r\n?|\n")
-# Two line ends: a CRLF is never both of them. Each branch begins with a byte, so the search is for two bytes.
+# Two line ends; a CRLF is never both. Each branch begins with a byte, so the search is for two bytes.
 FRAME_END = re.compile(rb"\r\n(?:\r\n?|\n)|\n(?:\r\n?|\n)|\r(?!\n)(?:\r\n?|\n)")
-LONGEST_END = 3  # of the four bytes that end a frame, those that may have come without the last one
+LONGEST_END = 3  # of the four bytes that end a frame, the last may be missing
 DONE = b"[DONE]"
 
 
 class FrameTooLarge(Exception):
-    """A frame is beyond 32 MiB, or never ends."""
+    """A frame exceeds 32 MiB or never ends."""
 
 
 class Frames:
-    """The frames of one stream, as its chunks come. A byte order mark before the first is taken away."""
+    """Cuts one stream's chunks into frames, without a byte order mark at its beginning."""
 
     __slots__ = ("_is_begun", "_pending", "_searched")
 
@@ -32,7 +32,7 @@ class Frames:
         self._is_begun = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The frames that this chunk completes. Raises FrameTooLarge."""
+        """Returns the frames that this chunk completes. Raises FrameTooLarge."""
         self._pending += chunk
         if not self._is_begun and not self._begin():
             return []
@@ -44,8 +44,8 @@ class Frames:
         return frames
 
     def rest(self) -> bytes:
-        """The last event, where the upstream has ended without its blank line, with one; empty where nothing is left,
-        or only a piece of an event."""
+        """Returns the last event, with the blank line that the upstream left out; empty if nothing or only part of an
+        event is left."""
         left = bytes(self._pending)
         self._pending.clear()
         said = data(left)
@@ -54,7 +54,7 @@ class Frames:
         return left.rstrip(b"\r\n") + b"\n\n"
 
     def _begin(self) -> bool:
-        """Takes a byte order mark away; False while the bytes may still become one."""
+        """Removes a byte order mark; False while the bytes may still become one."""
         head = bytes(self._pending[: len(codecs.BOM_UTF8)])
         if head != codecs.BOM_UTF8 and codecs.BOM_UTF8.startswith(head):
             return False
@@ -64,11 +64,11 @@ class Frames:
         return True
 
     def _whole(self) -> tuple[list[bytes], int]:
-        """The whole frames, and where the next one begins."""
+        """Returns the whole frames, and where the next one begins."""
         frames: list[bytes] = []
         begin, pending, searched = 0, self._pending, self._searched
         if pending.find(b"\n", searched) < 0 and pending.find(b"\r", searched) < 0:
-            return frames, begin  # the middle of a picture, say
+            return frames, begin  # for example within a picture
         while found := BLANK_LINE.match(pending, begin) or FRAME_END.search(pending, max(begin, searched)):
             end = found.end()
             if end == len(pending) and pending[-1] == ord("\r"):
@@ -79,8 +79,8 @@ class Frames:
 
 
 def data(frame: bytes) -> bytes | None:
-    """What its data lines say, joined by newlines; None for a frame without an event."""
-    # Single bytes are looked for at the speed of memory; a frame with a picture is megabytes.
+    """Joins a frame's data lines by newlines; None for a frame without an event."""
+    # Searching single bytes runs at memory speed; a frame with a picture has megabytes.
     plain = frame.replace(b"\r\n", b"\n") if b"\r" in frame else frame
     lines = plain.splitlines() if b"\r" in plain else plain.split(b"\n")
     said = [line[6 if line[5:6] == b" " else 5 :] for line in lines if line.startswith(b"data:")]
@@ -88,7 +88,7 @@ def data(frame: bytes) -> bytes | None:
 
 
 def frame(document: str, *, event: str = "") -> bytes:
-    """An event of ours: its data is one line of JSON."""
+    """Returns an event of ours: its data is one line of JSON."""
     named = f"event: {event}\n" if event else ""
     return f"{named}data: {document}\n\n".encode()
 

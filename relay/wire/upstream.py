@@ -1,8 +1,7 @@
-"""Speaks HTTP to upstreams: one aiohttp session for each event loop, whose connections are kept for a moment.
+"""HTTP to upstreams: one aiohttp session for each event loop, whose connections are kept for a moment.
 
-A request goes out once: no redirects, no retries, no proxies, no cookies. Whatever goes wrong is an UpstreamError that
-says whether the provider may have accepted the request. `relay/calls/in_flight.py` bounds how many calls there are at
-once.
+A request is sent once: no redirects, retries, proxies or cookies. Every failure is an UpstreamError that says whether
+the provider may have accepted the request. `relay/calls/in_flight.py` bounds the concurrent calls.
 """
 
 import asyncio
@@ -20,14 +19,14 @@ from adapters.base import ErrorKind, UpstreamError
 from relay.wire import inflating
 from relay.wire.resolving import OperatorsNames
 
-# Shorter than servers keep theirs: a request on a connection that its server is closing is lost, and nobody knows.
+# Shorter than servers' own: a request on a connection that its server is closing is lost without a known outcome.
 KEPT_SECONDS = 3.0
 PIECE_BYTES = 256 * 1024
-READ_BYTES = 64 * 1024  # what is read ahead of a slow client, and as much again
-# What is read for nothing so that a connection can be kept.
+READ_BYTES = 64 * 1024  # read-ahead for a slow client; aiohttp reads up to twice as much
+# Bytes read without use so that a connection can be kept.
 TAIL_BYTES = 64 * 1024
 TAIL_SECONDS = 1.0
-# What is compressed all the same is inflated (`relay/wire/inflating.py`).
+# Compressed answers are inflated (`relay/wire/inflating.py`).
 OWN_HEADERS = {"accept-encoding": "identity", "user-agent": "darkroom"}
 NO_HEADERS = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
 FAULTS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, RuntimeError)
@@ -35,8 +34,8 @@ FAULTS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, RuntimeError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """A POST to an address that is quoted already. `connect_seconds` are for name, connection and TLS together;
-    `on_sent` is called before the first byte: an upstream that has got none has accepted nothing."""
+    """A POST to a quoted URL. `connect_seconds` cover name lookup, connection and TLS; `on_sent` is called before the
+    first byte, before which an upstream cannot have accepted anything."""
 
     url: str
     headers: Mapping[str, str]
@@ -46,7 +45,7 @@ class Outgoing:
 
 
 class UpstreamReply:
-    """An answer whose head is there. Whoever has it closes it."""
+    """An answer whose head has arrived; its owner closes it."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -58,7 +57,7 @@ class UpstreamReply:
             self._read = inflating.Inflated(coding, self._plain).read
 
     async def read(self) -> bytes:
-        """What has come, at least a byte; empty at the end. Raises UpstreamError (AMBIGUOUS) where it breaks off."""
+        """Returns at least a byte; empty at the end. Raises UpstreamError (AMBIGUOUS) if the answer breaks off."""
         if self._unread:
             piece, self._unread = self._unread, b""
             return piece
@@ -69,14 +68,14 @@ class UpstreamReply:
             raise fault(error, was_sent=True) from error
 
     def put_back(self, piece: bytes) -> None:
-        """This was read, and is read next."""
+        """Puts a piece back, to be read next."""
         self._unread = piece
 
     async def _plain(self) -> bytes:
         return await self._response.content.readany()
 
     async def finish(self) -> None:
-        """The call needs no more of it: keeps the connection where the answer ends now, else closes it."""
+        """Ends reading: keeps the connection if the answer ends now, else closes it."""
         left = TAIL_BYTES
         with suppress(TimeoutError, UpstreamError):
             async with asyncio.timeout(TAIL_SECONDS):
@@ -85,7 +84,7 @@ class UpstreamReply:
         self.close()
 
     def close(self) -> None:
-        """At once: the upstream is to stop. Nothing, where the answer has been read to its end."""
+        """Closes the connection at once, so that the upstream stops, unless the answer was read to its end."""
         connection = self._response.connection
         if connection is not None and connection.protocol is not None:
             connection.protocol.abort()
@@ -93,7 +92,7 @@ class UpstreamReply:
 
 
 async def post(outgoing: Outgoing) -> UpstreamReply:
-    """The answer to it, as soon as its head is there. Raises UpstreamError: TRANSIENT where surely nothing was
+    """Returns the answer as soon as its head has arrived. Raises UpstreamError: TRANSIENT if certainly nothing was
     accepted, else AMBIGUOUS."""
     body = _Body(outgoing.body, outgoing.on_sent)
     timeout = aiohttp.ClientTimeout(total=None, connect=outgoing.connect_seconds)
@@ -107,7 +106,7 @@ async def post(outgoing: Outgoing) -> UpstreamReply:
 
 
 async def get(url: str, headers: Mapping[str, str]) -> UpstreamReply:
-    """The answer to a question that costs nothing, as soon as its head is there; whoever asks bounds the time. Raises
+    """Returns the answer to a free request as soon as its head has arrived; the caller bounds the time. Raises
     UpstreamError."""
     headers = {**OWN_HEADERS, **headers}
     timeout = aiohttp.ClientTimeout(total=None)
@@ -127,7 +126,7 @@ def _reply(response: aiohttp.ClientResponse) -> UpstreamReply:
 
 
 def fault(error: Exception, *, was_sent: bool) -> UpstreamError:
-    """What a broken exchange stands for. A ValueError quotes what it was about, which may be a credential."""
+    """Classifies a failed exchange. The text of a ValueError is dropped: it may quote a credential."""
     is_late = isinstance(error, TimeoutError)
     detail = f": {error}" if isinstance(error, OSError | inflating.BadCompression) else ""
     kind = ErrorKind.AMBIGUOUS if was_sent else ErrorKind.TRANSIENT
@@ -135,8 +134,7 @@ def fault(error: Exception, *, was_sent: bool) -> UpstreamError:
 
 
 class _Body(aiohttp.Payload):
-    """Goes out in pieces, so that nothing waits long for it, and tells when it begins: the head goes with its first
-    bytes."""
+    """Sends the body in pieces, so that nothing waits long for it, and reports the first; the head goes with it."""
 
     def __init__(self, value: bytes, on_sent: Callable[[], None]) -> None:
         super().__init__(value, content_type="application/json")
@@ -183,7 +181,7 @@ def _habits() -> dict[str, Any]:
 
 
 async def close() -> None:
-    """Close the connections of this event loop."""
+    """Closes the connections of this event loop."""
     session = _sessions.pop(asyncio.get_running_loop(), None)
     if session is not None:
         await session.close()

@@ -1,4 +1,4 @@
-"""What a chat completion says, whole (in `message`) or as a chunk (in `delta`)."""
+"""Reads what a chat completion contains, whole (in `message`) or as a chunk (in `delta`)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
 
 TEXTS = ("content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "transcript")
-# The same thoughts under several names: vLLM, OpenRouter and LiteLLM send two of them.
+# Names for the same thoughts; vLLM, OpenRouter and LiteLLM send two of them.
 THOUGHTS = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks")
 IN_THOUGHTS = frozenset({*THOUGHTS, "text", "summary", "data"})
 IN_OTHERS = frozenset(TEXTS)
@@ -35,12 +35,13 @@ def choices(document: Any) -> list[dict[str, Any]]:
 
 
 def said(document: Any, name: str) -> Iterator[dict[str, Any]]:
-    """What the choices of an answer (`message`) or of a chunk (`delta`) say."""
+    """Returns the messages of an answer's choices, or the deltas of a chunk's."""
     return (mapping(choice.get(name)) for choice in choices(document))
 
 
 def written_in(choice: Mapping[str, Any], name: str) -> int:
-    """The bytes of what a choice says (in `message` or `delta`): of its thoughts and of its answer the longest twin."""
+    """Counts the bytes that a choice contains, in `message` or `delta`: of alternative names for one text, the
+    longest."""
     message = mapping(choice.get(name))
     thoughts = max((_under(each, message, IN_THOUGHTS) for each in THOUGHTS if message.get(each)), default=0)
     answer = max(_under("content", message, IN_OTHERS), _under("text", choice, IN_OTHERS))

@@ -1,4 +1,4 @@
-"""What an answer of Google's dialect says: whole, as a chunk of a stream, or as the array of all its chunks."""
+"""Reads an answer of Google's dialect: whole, as a chunk of a stream, or as the array of all its chunks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ def delivered(document: Any) -> Delivered:
 
 
 def joined(document: Any) -> dict[str, Any]:
-    """The answer; of one that came as the array of its chunks, all of them together."""
+    """Returns the answer, joined from its chunks if it is an array of them."""
     return joined_candidates.join_events(mappings(document)) or mapping(document)
 
 
@@ -41,23 +41,23 @@ def contents(document: Any) -> list[Any]:
 
 
 def is_blocked(document: Mapping[str, Any]) -> bool:
-    """Whether the prompt was."""
+    """Tells whether the prompt was blocked."""
     return bool(mapping(document.get("promptFeedback")).get("blockReason"))
 
 
 def has_candidate(document: Mapping[str, Any]) -> bool:
-    """Whether one of its candidates has something in it."""
+    """Tells whether a candidate has content."""
     return any(map(is_told, mappings(document.get("candidates"))))
 
 
 def is_told(candidate: Mapping[str, Any]) -> bool:
-    """Whether there is something in a candidate."""
+    """Tells whether there is content in a candidate."""
     return bool(candidate.get("content") or candidate.get("finishReason"))
 
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
-    """The tokens of a usage; None where it tells none. Thoughts are beside the candidates, and what tools brought is
-    beside the prompt."""
+    """Returns the tokens of a usage; None if it reports none. Thoughts are not among the candidates' tokens, nor tool
+    results among the prompt's."""
     given = [counts.count(usage, name) for name in ("promptTokenCount", "toolUsePromptTokenCount")]
     return told_counts.believed(
         ToldCounts(
@@ -77,7 +77,7 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
 
 
 def _greatest(document: Any) -> TokenUsage | None:
-    """The usage of an answer; of one that came as the array of its chunks, what they tell together."""
+    """Returns the usage of an answer, or the chunks' combined usage of an array."""
     known: dict[str, Any] = {}
     greatest: TokenUsage | None = None
     for chunk in mappings(document) or [mapping(document)]:
@@ -88,13 +88,13 @@ def _greatest(document: Any) -> TokenUsage | None:
 
 
 def _fresh(usage: Mapping[str, Any], modality: str) -> int:
-    """Those of one kind that went in, and came from no cache."""
+    """Counts the input of one modality that came from no cache."""
     given = _of_kind(usage, "promptTokensDetails", modality) + _of_kind(usage, "toolUsePromptTokensDetails", modality)
     return max(0, given - _of_kind(usage, "cacheTokensDetails", modality))
 
 
 def _cached(usage: Mapping[str, Any]) -> dict[str, int]:
-    """The sound and the pictures that came from a cache."""
+    """Counts the sound and pictures that came from a cache."""
     numbers = {kind: _of_kind(usage, "cacheTokensDetails", kind.upper()) for kind in ("audio", "image")}
     return {kind: number for kind, number in numbers.items() if number}
 
@@ -105,6 +105,6 @@ def _of_kind(usage: Mapping[str, Any], name: str, modality: str) -> int:
 
 
 def _is_kind(detail: Mapping[str, Any], modality: str) -> bool:
-    """By its name, or the number of it in the protocol buffer."""
+    """Tells whether a detail is of the modality, by name or by its number in the protocol buffer."""
     said = detail.get("modality")
     return said == MODALITIES[modality] or str(said).upper() == modality

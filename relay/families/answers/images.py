@@ -1,4 +1,4 @@
-"""What an answer of the Images API says, whole or in a stream's events: its pictures, and the tokens they used."""
+"""Reads an answer of the Images API, whole or from a stream's events: its pictures and their tokens."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,11 +10,11 @@ from relay.families import counts, openai_counts, pictures
 from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
 
-LONGEST_KIND = 40  # of a size or a quality
+LONGEST_KIND = 40  # a size or a quality
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
-    """Of the pictures alone where no tokens are told."""
+    """Returns the usage; of the pictures alone if no tokens are reported."""
     answer = mapping(document)
     made = min(sum(map(pictures.is_item, mappings(answer.get("data")))), asked.images)
     return with_pictures(told(mapping(answer.get("usage"))), made, answer)
@@ -26,8 +26,7 @@ def delivered(document: Any, asked: AskedCall) -> Delivered:
 
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
-    """The tokens of a usage, None where it tells none: those of the output are of pictures, but for those of text that
-    it tells."""
+    """Returns the tokens of a usage, None if it reports none. Output tokens are of pictures unless reported as text."""
     found = openai_counts.told(usage)
     if found is None:
         return None
@@ -39,7 +38,7 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
 
 
 def with_pictures(usage: TokenUsage | None, made: int, answer: Mapping[str, Any]) -> TokenUsage | None:
-    """The usage with so many pictures, of the size and quality that are told; None where nothing was used."""
+    """Adds `made` pictures of the reported size and quality to the usage; None if nothing was used."""
     if not made and (usage is None or not usage.input_tokens + usage.output_tokens):
         return None
     known = usage or TokenUsage()

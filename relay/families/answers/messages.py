@@ -1,4 +1,4 @@
-"""What a message of Anthropic's dialect says, whole or in events: the tokens it used, and what it brought."""
+"""Reads a message of Anthropic's dialect, whole or from events: its tokens and its content."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from relay.families.base import AskedCall, Delivered
 from relay.families.fields import mapping, mappings
 from relay.families.told_counts import ToldCounts
 
-# What gateways before other models say in the words of OpenAI.
+# Names that gateways in front of other models take from OpenAI.
 INPUT, OUTPUT = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
 TEXTS = ("text", "thinking", "partial_json", "signature")
 WRITTEN = frozenset(TEXTS)
@@ -30,11 +30,11 @@ def delivered(document: Any) -> Delivered:
 
 
 def told(usage: Mapping[str, Any]) -> TokenUsage | None:
-    """The tokens of a usage; None where it tells none."""
+    """Returns the tokens of a usage; None if it reports none."""
     if counts.count(usage, INPUT[0]) is None and counts.count(usage, OUTPUT[0]) is None:
         return openai_counts.told(usage)
     compacted = [item for item in mappings(usage.get("iterations")) if item.get("type") == "compaction"]
-    counted = [usage, *compacted]  # what a compaction uses is not in the sums
+    counted = [usage, *compacted]  # the sums leave out what a compaction uses
     written = [_written(one) for one in counted]
     return told_counts.believed(
         ToldCounts(
@@ -51,13 +51,13 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
 
 
 def hidden_bytes(block: Mapping[str, Any]) -> int:
-    """Those of thoughts that come encrypted."""
+    """Counts the bytes of encrypted thoughts."""
     data = block.get("data")
     return len(data) if block.get("type") == "redacted_thinking" and isinstance(data, str) else 0
 
 
 def _written(usage: Mapping[str, Any]) -> tuple[int, int]:
-    """Tokens written to the cache for minutes, as usual, and for an hour where that is told."""
+    """Returns the tokens written to the five-minute cache, and to the one-hour cache where reported."""
     total = counts.count(usage, "cache_creation_input_tokens") or 0
     minutes = counts.count(usage, "cache_creation", "ephemeral_5m_input_tokens") or 0
     hour = counts.count(usage, "cache_creation", "ephemeral_1h_input_tokens") or 0

@@ -1,4 +1,4 @@
-"""What a response says, whole or in its stream's last event: the tokens it used, what it brought, whether it failed."""
+"""Reads a response, whole or from its stream's last event: its tokens, its content, and whether it failed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ FAILURES = frozenset({"failed", "cancelled"})
 SHOWN = frozenset({"text", "refusal", "arguments", "input", "code"})
 HIDDEN = "encrypted_content"
 TEXTS = SHOWN | {HIDDEN}
-# What the model asks of the tools of a coding agent: patches, commands, clicks.
+# Calls of a coding agent's tools: patches, commands, clicks.
 ASKED_OF_TOOLS = frozenset({"action", "operation"})
 
 
@@ -31,7 +31,7 @@ def delivered(document: Any) -> Delivered:
 
 
 def has_failed(document: Any) -> bool:
-    """Whether it says so: one that has failed may have used tokens all the same."""
+    """Tells whether the response reports a failure, which may still have used tokens."""
     return text(mapping(document).get("status")) in FAILURES
 
 

@@ -1,4 +1,4 @@
-"""How many bytes the model has written in an answer, or in a piece of one: for an estimate where no usage comes."""
+"""Counts the bytes that the model has written in an answer or a piece of one, to estimate missing usage."""
 
 from collections.abc import Collection
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 def written_bytes(
     value: Any, texts: Collection[str] = (), objects: Collection[str] = (), *, is_written: bool = False
 ) -> int:
-    """The bytes of all texts under these names, and of all that is in the objects under those, however deep it lies; of
-    everything where it `is_written` by the model."""
+    """Counts the bytes of all texts under these names and of everything in the objects under those, at any depth; with
+    `is_written`, of everything."""
     total = 0
     waiting = [(value, is_written)]
     while waiting:
@@ -29,5 +29,5 @@ def written_bytes(
 
 
 def text_bytes(text: str) -> int:
-    """How long it is in UTF-8."""
+    """Returns the text's length in UTF-8."""
     return len(text) if text.isascii() else len(text.encode(errors="replace"))

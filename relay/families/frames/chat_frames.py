@@ -1,4 +1,4 @@
-"""A whole chat completion as the chunks of a stream: one with what each choice says, one with its reason to end."""
+"""Converts a whole chat completion into stream chunks: one with each choice's content, one with each finish reason."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ LAST = b"data: [DONE]\n\n"
 
 
 def make_frames(answer: Mapping[str, Any], asked: AskedCall) -> list[bytes]:
-    """The frames; the usage is among them where the client has asked for it."""
+    """Returns the frames, with the usage if the client asked for it."""
     head = {name: value for name, value in answer.items() if name not in ("choices", "usage")}
     head["object"] = "chat.completion.chunk"
     choices = mappings(answer.get("choices"))

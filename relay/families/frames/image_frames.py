@@ -1,4 +1,4 @@
-"""A whole answer of OpenAI's Images API as the events of a stream: each picture is completed."""
+"""Converts a whole answer of OpenAI's Images API into stream events: one completed event for each picture."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ OF_ALL = ("background", "output_format", "quality", "size")
 
 
 def make_frames(answer: Mapping[str, Any], *, is_edit: bool) -> list[bytes]:
-    """The frames; the last one tells the usage."""
+    """Returns the frames; the last one has the usage."""
     kind = "image_edit.completed" if is_edit else "image_generation.completed"
     common = {"created_at": answer.get("created"), **{name: answer.get(name) for name in OF_ALL}}
     events = [{"type": kind, **common, **item} for item in mappings(answer.get("data"))]

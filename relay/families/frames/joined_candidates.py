@@ -1,4 +1,5 @@
-"""The chunks of Google's dialect as one answer: of each candidate the parts, and of all else what was told last."""
+"""Joins the chunks of Google's dialect into one answer: the parts of each candidate, and the latest value of everything
+else."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +15,7 @@ OF_TEXT = frozenset({"text", "thought", SIGNATURE})
 
 
 def join_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The answer; None where no chunk says anything."""
+    """Returns the answer; None if no chunk has content."""
     pieces = Pieces(CHUNK)
     for chunk in chunks:
         pieces.take(chunk)
@@ -32,8 +33,7 @@ def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(parts: list[Any]) -> list[Any]:
-    """Texts that follow each other become one, of thoughts and of the answer each; a signature ends the text that it
-    signs."""
+    """Merges consecutive texts, thoughts and answer apart; a signature ends the text that it signs."""
     joined: list[Any] = []
     texts: list[str] = []
     for part in parts:

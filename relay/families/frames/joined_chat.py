@@ -1,4 +1,4 @@
-"""The chunks of a chat completion as the whole completion that they tell together."""
+"""Joins the chunks of a chat completion into the whole completion."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from operator import itemgetter
@@ -9,13 +9,13 @@ from relay.families.frames.pieces import Pieces, PieceShape, by_index
 from relay.families.openai_counts import usages
 
 NO_REASON = "null"
-# Of a chunk, without a meaning in the whole: the padding with which OpenAI hides its length, and what is told anew.
+# Fields of a chunk to drop: the padding with which OpenAI hides its length, and repeated values.
 OF_STREAMS = frozenset({"obfuscation", "choices", "usage"})
 
 
 def _by_call(item: Mapping[str, Any], place: int, known: dict[Hashable, Pieces]) -> Hashable:
-    """A call has an index. Gateways leave it out, or give all calls the same one: then its id says which it is, and
-    where that is missing as well, a name begins another call."""
+    """Identifies a tool call by its index. Some gateways leave the index out or repeat it: then the id decides, and
+    without an id a name begins a new call."""
     index, told = item.get("index"), item.get("id")
     called = told if isinstance(told, str) and told else None
     begins = bool(mapping(item.get("function")).get("name"))
@@ -45,7 +45,7 @@ CHUNK = PieceShape(objects={"usage": PieceShape()}, items={"choices": CHOICE})
 
 
 def join_events(chunks: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The completion; None where no chunk has a choice, or tells the usage."""
+    """Returns the completion; None if no chunk has a choice or usage."""
     pieces = Pieces(CHUNK)
     for chunk in chunks:
         pieces.take(chunk)
@@ -73,7 +73,7 @@ def _choice(choice: Mapping[str, Any], place: int) -> dict[str, Any]:
 
 
 def _message(said: Mapping[str, Any], repeated: Mapping[str, Any]) -> dict[str, Any]:
-    """What the deltas say; a last chunk may repeat all of it as the message, and say more."""
+    """Merges the deltas; a last chunk may repeat everything as a message, with additions."""
     told = {name: value for name, value in said.items() if value or name not in repeated}
     message = {"role": "assistant", "content": None, **repeated, **told}
     if isinstance(message.get("tool_calls"), list):

@@ -1,4 +1,4 @@
-"""The completed pictures of a stream as the whole answer of OpenAI's Images API."""
+"""Joins the completed pictures of a stream into a whole answer of OpenAI's Images API."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ NOT_OF_ONE = frozenset(
 
 
 def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The answer, whose usage is that of all pictures together; None where none is completed."""
+    """Returns the answer with the usage of all pictures; None if none is completed."""
     data: list[dict[str, Any]] = []
     common: dict[str, Any] = {}
     usage: dict[str, Any] = {}
@@ -31,7 +31,7 @@ def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _sum(one: Mapping[str, Any], other: Mapping[str, Any], *, depth: int = 1) -> dict[str, Any]:
-    """The counts of two usages together, also those in the objects in them."""
+    """Adds two usages, including their nested objects."""
     added = dict(one)
     for name, value in other.items():
         if isinstance(value, dict) and depth:

@@ -1,4 +1,4 @@
-"""The events of a message in Anthropic's dialect as the whole message."""
+"""Joins the events of Anthropic's dialect into the whole message."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ BLOCK = PieceShape(
 
 
 def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The message; None where it never began."""
+    """Returns the message; None if it never began."""
     message, blocks = Pieces(MESSAGE), dict[int, Pieces]()
     is_begun, last = False, 0
     for event in events:
@@ -37,7 +37,7 @@ def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _piece(event: Mapping[str, Any]) -> dict[str, Any]:
-    """What an event says of its block. The type is that of the block, not of the delta."""
+    """Returns an event's part of its block, with the block's type instead of the delta's."""
     delta = {name: value for name, value in mapping(event.get("delta")).items() if name != "type"}
     if "citation" in delta:
         delta["citations"] = [delta.pop("citation")]
@@ -45,7 +45,7 @@ def _piece(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
-    """With what was written for a tool, if that is whole."""
+    """Returns the block with its tool input, if that is complete."""
     if (written := block.pop(WRITTEN, None)) is not None:
         asked = error_kinds.parsed(str(written).encode(errors="replace"))
         block["input"] = asked if isinstance(asked, dict) else mapping(block.get("input"))

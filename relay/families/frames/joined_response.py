@@ -1,4 +1,4 @@
-"""The events of a response as the response itself, which the last of them tells."""
+"""Joins the events of a response into the response that the last event reports."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from relay.families.fields import mapping
 
 LAST = {"response.completed": "completed", "response.incomplete": "incomplete", "response.failed": "failed"}
 ADDED, DONE = "response.output_item.added", "response.output_item.done"
-# Pieces of a part of a message, and of an item itself.
+# Events with pieces of a message part, and of an item itself.
 PARTS = {
     "response.output_text.delta": ("output_text", "text"),
     "response.refusal.delta": ("refusal", "refusal"),
@@ -16,7 +16,7 @@ FIELDS = {"response.function_call_arguments.delta": "arguments", "response.custo
 
 
 class Item:
-    """One item of the output, as far as its events have come."""
+    """One output item, as far as its events have arrived."""
 
     __slots__ = ("_added", "_fields", "_parts", "done")
 
@@ -37,7 +37,7 @@ class Item:
             self._fields.setdefault(FIELDS[kind], []).append(delta)
 
     def document(self) -> dict[str, Any]:
-        """The item as it was done, else of its pieces; empty where nothing was said."""
+        """Returns the completed item, else one made of its pieces; empty without content."""
         if self.done or not (self._parts or self._fields):
             return self.done
         content = [
@@ -51,7 +51,8 @@ class Item:
 
 
 def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The response; None where no event ends it. Its output is what came before, where the last event leaves it out."""
+    """Returns the response; None if no event ends it. Its output comes from earlier events if the last one leaves it
+    out."""
     items: dict[int, Item] = {}
     response: dict[str, Any] | None = None
     for event in events:
@@ -69,7 +70,7 @@ def join_events(events: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _index(event: Mapping[str, Any], kind: str, items: Mapping[int, Item]) -> int:
-    """Which item of the output it is; the next one where none is told."""
+    """Returns the item's output index; the next one if none is reported."""
     index = event.get("output_index")
     if isinstance(index, int):
         return index

@@ -1,4 +1,4 @@
-"""A whole message of Anthropic's dialect as the events of a stream."""
+"""Converts a whole message of Anthropic's dialect into stream events."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from relay.families.fields import mapping, mappings
 from relay.wire import sse
 
-# The fields of a block that a stream tells by deltas: the delta's type and field, and what the block begins with.
+# Block fields that a stream sends as deltas: the delta's type and field, and the block's initial value.
 PIECES = {
     "text": ("text_delta", "text"),
     "thinking": ("thinking_delta", "thinking"),
@@ -18,7 +18,7 @@ NO_TOKENS = {"input_tokens": 0, "output_tokens": 0}
 
 
 def make_frames(answer: Mapping[str, Any]) -> list[bytes]:
-    """The frames, as the message has them in the order of its blocks."""
+    """Returns the frames of the message, block by block."""
     return [sse.frame(json.dumps(event), event=event["type"]) for event in _events(answer)]
 
 

@@ -1,4 +1,4 @@
-"""Puts objects together that a stream tells piece by piece. Pure; its time is linear in what it is given."""
+"""Joins objects that a stream sends in pieces, in time linear in their size. Pure."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ Key = Callable[[Mapping[str, Any], int, dict[Hashable, "Pieces"]], Hashable]
 
 
 def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:
-    """An index that is absent is the place."""
+    """Returns an item's index, or its position if it has none."""
     return index_of(item, place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PieceShape:
-    """How the pieces of an object are joined, by name of a field: texts one behind the other, lists one behind the
-    other (of a field that has both the text is the last part), objects field by field, and the objects of a list
-    (`items`) each with those of its own key. Any other field has the last value that is not empty."""
+    """How the pieces of an object are joined, by field name: texts and lists are concatenated (a text among a list's
+    pieces becomes its last part), objects merged by field, and the objects of a list (`items`) each merged with those
+    of equal key. Any other field keeps its last value that is not empty."""
 
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class PieceShape:
 
 
 class Pieces:
-    """One object, as far as its pieces have come."""
+    """One object, as far as its pieces have arrived."""
 
     __slots__ = ("_items", "_lists", "_objects", "_shape", "_texts", "_values")
 
@@ -60,11 +60,11 @@ class Pieces:
             known.setdefault(shape.key(item, place, known), Pieces(shape)).take(item)
 
     def told(self, name: str) -> Any:
-        """The value of a field that does not come in pieces."""
+        """Returns the value of a field that is sent whole."""
         return self._values.get(name)
 
     def document(self) -> dict[str, Any]:
-        """The object; of lists whose items have an index, in the order in which those came first."""
+        """Returns the object; indexed list items keep the order in which they first appeared."""
         items = {name: [item.document() for item in known.values()] for name, known in self._items.items() if known}
         texts = {name: "".join(texts) for name, texts in self._texts.items()}
         parts = {name: [*listed, *_part(texts.get(name))] for name, listed in self._lists.items()}
@@ -78,5 +78,5 @@ class Pieces:
 
 
 def _part(text: str | None) -> list[dict[str, str]]:
-    """A text as a part of a list."""
+    """Wraps a text as a part of a list."""
     return [{"type": "text", "text": text}] if text else []

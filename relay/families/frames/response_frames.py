@@ -1,4 +1,4 @@
-"""A whole response of OpenAI's newer dialect as the events of a stream, in the order in which OpenAI sends them."""
+"""Converts a whole response of OpenAI's newer dialect into stream events, in OpenAI's order."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -11,13 +11,13 @@ from relay.wire import sse
 Event = dict[str, Any]
 UNDER_WAY = "in_progress"
 ENDS = {"incomplete": "response.incomplete", "failed": "response.failed"}
-# By type of a part: the event's stem, and the field that holds its text.
+# By part type: the event's stem, and the field with its text.
 PARTS = {
     "output_text": ("response.output_text", "text"),
     "refusal": ("response.refusal", "refusal"),
     "reasoning_text": ("response.reasoning_text", "text"),
 }
-# By type of an item: the same of what it asks of a tool.
+# By item type: the event's stem, and the field with the tool's input.
 CALLS = {
     "function_call": ("response.function_call_arguments", "arguments"),
     "custom_tool_call": ("response.custom_tool_call_input", "input"),
@@ -27,7 +27,7 @@ TEXT_ONLY: Mapping[str, Event] = {"response.output_text": {"logprobs": []}}
 
 
 def make_frames(answer: Mapping[str, Any]) -> list[bytes]:
-    """The frames, numbered."""
+    """Returns the numbered frames."""
     numbers = count()
     numbered = ({**event, "sequence_number": next(numbers)} for event in _events(answer))
     return [sse.frame(json.dumps(event), event=event["type"]) for event in numbered]

@@ -1,4 +1,4 @@
-"""Tells addresses that anybody can fetch from those of objects in somebody's account, however they are written."""
+"""Tells public addresses from addresses of stored objects in somebody's account."""
 
 import re
 from collections.abc import Mapping
@@ -7,14 +7,14 @@ from urllib.parse import unquote, urlsplit
 
 from relay.families.requests.media import folded
 
-# A file of the operator's account, at whatever host.
+# A file in the operator's account, on any host.
 STORED_FILE = re.compile(r"/v1\w*/+files/", re.IGNORECASE)
 OWN_HOSTS = re.compile(r"(?:^|\.)(?:googleapis|googleusercontent)\.com\.?$", re.IGNORECASE)
 UNCLEAR = re.compile(r"[\\\s\x00-\x1f\x7f]")
 
 
 def is_public(file: Mapping[str, Any]) -> bool:
-    """Whether all addresses of a `fileData` are."""
+    """Tells whether all addresses of a `fileData` are public."""
     return all(_is_public(url) for name, url in file.items() if folded(name) == "fileuri" and url is not None)
 
 

@@ -1,4 +1,4 @@
-"""Requests of `chat`: what they ask for, what of it is refused, and the bytes that go upstream."""
+"""Requests of `chat`: what they ask for, which fields are refused, and the bytes that go upstream."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ USUAL_OUTPUT = ("TEXT", "IMAGE")
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-    """Raises InvalidRequest."""
+    """Reads the call. Raises InvalidRequest."""
     fields.query(path.query, ())
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     is_stream = fields.flag(document, "stream")
@@ -50,7 +50,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 
 
 def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
-    """What passes only where something opens it."""
+    """Returns the fields that pass only where opened."""
     return [
         *refused_fields.given(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
@@ -64,7 +64,7 @@ def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[Refus
 
 
 def with_limit(raw: bytes, limit: int) -> bytes:
-    """The body with this limit of output under each name that it has, or under the newer one."""
+    """Sets this output limit under each limit name in the body, else under the newer name."""
     places = {name: splicing.span(raw, name) for name in LIMITS}
     given = [name for name, place in places.items() if place and raw[slice(*place)] != b"null"]
     for name in given or LIMITS[:1]:
@@ -73,14 +73,14 @@ def with_limit(raw: bytes, limit: int) -> bytes:
 
 
 def with_usage(raw: bytes, document: Mapping[str, Any]) -> bytes:
-    """The body that asks for the usage at the stream's end, and else for the same."""
+    """Sets the request for usage at the stream's end, keeping other options."""
     if isinstance(document.get("stream_options"), dict):
         return splicing.with_member(raw, ("stream_options",), "include_usage", b"true")
     return splicing.with_member(raw, (), "stream_options", b"{" + ASKED + b"}")
 
 
 def without_options(raw: bytes) -> bytes:
-    """The body for an upstream that knows no `stream_options`."""
+    """Removes `stream_options`, for an upstream that does not know them."""
     return splicing.without(raw, "stream_options")
 
 
@@ -89,7 +89,7 @@ def _foretold(document: Mapping[str, Any]) -> int:
 
 
 def _thoughts(document: Mapping[str, Any]) -> int:
-    """The tokens of thoughts that some servers write beside the limit of the answer."""
+    """Returns the thought tokens that some servers add to the answer's limit."""
     budget = document.get("thinking_budget")
     return min(budget, fields.MOST_TOKENS) if isinstance(budget, int) and budget > 0 else 0
 
@@ -110,7 +110,7 @@ def _refusal(tool: ProviderTool) -> RefusedField:
 
 
 def _amounts(document: Mapping[str, Any], held: contents.Contents) -> Iterator[RefusedField]:
-    """What uses amounts that not every price has, and kinds of output that none has."""
+    """Returns uses of amounts that not every price has, and of output kinds that none has."""
     if refused_fields.says(document.get("audio")):
         yield from refused_fields.unsold([("audio",)], AUDIO_OUTPUT)
     yield from refused_fields.kinds_of_output(document.get("modalities"), ("modalities",), USUAL_OUTPUT)
@@ -120,7 +120,7 @@ def _amounts(document: Mapping[str, Any], held: contents.Contents) -> Iterator[R
 
 
 def _more_answers(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    """`best_of` makes more answers than it shows."""
+    """Refuses `best_of`, which makes more answers than it returns."""
     wanted = document.get("n") if isinstance(document.get("n"), int) else 1
     if document.get("best_of") not in (None, 0, 1, wanted):
         yield RefusedField(name="best_of", path="best_of", reason="makes more answers than n says")

@@ -1,6 +1,6 @@
-"""Finds what stands in a conversation beside its text: pictures, files, sound, stored objects, hours of cache, tools.
+"""Finds what a conversation holds besides text: pictures, files, sound, stored objects, one-hour caches, tools.
 
-What a tool was asked and has answered is whatever its author likes, and read as text, as its definition is.
+Tool inputs and results have free form, and are read as text, as are tool definitions.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,9 +20,8 @@ TOOL_CALLS = frozenset({"functioncall", "functionresponse", "toolcall", "toolres
 
 @dataclass(slots=True)
 class Contents:
-    """What was found, and where. `inline_bytes` are those of pictures and files in base64, which are no text.
-    `costly` are fields that no price covers, `addresses` are Google's `fileData`, `definitions` tools that come in the
-    midst of a conversation."""
+    """What was found, and where. `inline_bytes` counts base64 pictures and files, which are not text. `costly` are
+    fields that no price covers, `addresses` Google's `fileData`, `definitions` tools within the conversation."""
 
     pictures: int = 0
     inline_bytes: int = 0
@@ -35,7 +34,7 @@ class Contents:
     definitions: list[tuple[Trail, Any]] = field(default_factory=list)
 
     def add(self, trail: Trail, kind: ContentKind, item: Any) -> None:
-        """Counts one thing."""
+        """Counts one item."""
         if kind is ContentKind.TEXT:
             return
         self.inline_bytes += media.inline_bytes(item)
@@ -48,7 +47,7 @@ class Contents:
 
 
 def found(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
-    """What is in the fields of these names."""
+    """Searches the fields of these names."""
     contents = Contents()
     waiting = list(_fields((), {root: document.get(root) for root in roots}, ""))[::-1]
     while waiting:
@@ -63,13 +62,13 @@ def found(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
 
 
 def lasts_beyond(control: Any, usual: str) -> bool:
-    """Whether what is said of a cache asks for another life than the usual one."""
+    """Tells whether a cache setting asks for an unusual lifetime."""
     said = [value for name, value in control.items() if folded(name) == "ttl"] if isinstance(control, dict) else []
     return any(value not in (None, usual) for value in said)
 
 
 def long_caches(document: Mapping[str, Any], tools: Iterable[tuple[Trail, Any]]) -> Iterator[Trail]:
-    """Where a request itself or one of its tools asks for more than the five minutes that every price covers."""
+    """Finds the request and tools that ask for more than the five minutes that every price covers."""
     for trail, holder in [((), document), *tools]:
         if isinstance(holder, dict) and lasts_beyond(holder.get("cache_control"), "5m"):
             yield (*trail, "cache_control")
@@ -80,7 +79,7 @@ Found = tuple[Trail, Mapping[str, Any], str, Any, bool]
 
 
 def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
-    """Whether the field holds a thing that counts."""
+    """Counts the field if it holds something else than text."""
     if key == "cachecontrol" and lasts_beyond(value, "5m"):
         contents.long_caches.append(trail)
     elif key == "promptcachebreakpoint" and lasts_beyond(value, USUAL_CACHE):
@@ -103,14 +102,14 @@ def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mappi
 
 
 def _is_stored(trail: Trail, key: str, is_held: bool) -> bool:
-    """Whether the field names an object that is stored with the provider, in order to be read: not to be cited."""
+    """Tells whether the field names an object stored at the provider to be read, rather than cited."""
     if key == media.STORED:
         return is_held
     return key == "id" and is_held and folded(str(trail[-2])) == "audio"
 
 
 def _below(trail: Trail, value: Any, key: str, is_held: bool) -> Iterator[Found]:
-    """The fields of the objects that a field holds, in their order."""
+    """Returns the fields of the objects in a value, in order."""
     if isinstance(value, dict):
         yield from _fields(trail, value, key, is_held)
     elif isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Requests of `generate_content`: what they ask for, what of it is refused, and the bytes that go upstream.
+"""Requests of `generate_content`: what they ask for, which fields are refused, and the bytes that go upstream.
 
-The model stands in the path, and fields in either spelling, as JSON of protocol buffers has them.
+The model is in the path, and fields have either spelling, as in the JSON of protocol buffers.
 """
 
 import re
@@ -38,7 +38,7 @@ CONFIG, WHOLE = "generationConfig", "generateContentRequest"
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-    """Raises InvalidRequest."""
+    """Reads the call. Raises InvalidRequest."""
     alt = fields.query(path.query, QUERY).get("alt")
     if alt not in ALT[path.verb]:
         raise fields.refusal("alt", f"must be {'json or sse' if path.verb == STREAM else 'json'} on this endpoint")
@@ -71,7 +71,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 
 
 def with_limit(raw: bytes, document: Mapping[str, Any], limit: int) -> bytes:
-    """The body with a limit of output that it does not have yet, in the spelling of its settings."""
+    """Adds an output limit to a body without one, in the spelling of its settings."""
     value = str(limit).encode()
     parent = next((name for name in _spellings(CONFIG) if name in document), CONFIG)
     inner = _spellings("maxOutputTokens")[_spellings(CONFIG).index(parent)]
@@ -83,20 +83,19 @@ def with_limit(raw: bytes, document: Mapping[str, Any], limit: int) -> bytes:
 
 
 def renamed(raw: bytes, upstream_model: str) -> bytes:
-    """The body with another name of the model, which may stand there, too, and does where a whole request is
-    counted."""
+    """Replaces the model's name in the body, where it may also stand, and does when a whole request is counted."""
     for place in ((), *((name,) for name in _spellings(WHOLE))):
         raw = splicing.renamed(raw, (*place, "model"), resource(upstream_model))
     return raw
 
 
 def resource(model: str) -> str:
-    """The name of a model in a path of Google's."""
+    """Returns the name of a model in Google's paths."""
     return model if model.startswith(COLLECTIONS) else f"models/{model}"
 
 
 def checked_model(name: str) -> str:
-    """The name in the path, which goes into another one: as it is priced, and by no longer name for the same. Raises
+    """Returns the name in the path, as it is priced; longer names for the same model are refused. Raises
     InvalidRequest."""
     name = fields.checked_model(MODELS.sub("", fields.checked_model(name)))
     if any(part in ("", ".", "..") for part in name.split("/")):
@@ -105,7 +104,7 @@ def checked_model(name: str) -> str:
 
 
 def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str, Any]]]:
-    """The request, and the one inside of it that is counted."""
+    """Returns the request, and the one inside it that is to be counted."""
     yield (), {name: value for name, value in document.items() if name not in _spellings(WHOLE)}
     for name in _spellings(WHOLE):
         if isinstance(document.get(name), dict):
@@ -113,7 +112,7 @@ def _requests(document: Mapping[str, Any]) -> Iterator[tuple[Trail, Mapping[str,
 
 
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
-    """What passes only where something opens it."""
+    """Returns the fields that pass only where opened."""
     (_, outer), *inner = _requests(document)
     found = [*_refused_fields(outer, held)]
     for _, counted in inner:
@@ -146,7 +145,7 @@ def _refused_fields(document: Mapping[str, Any], held: Contents) -> Iterator[Ref
 
 
 def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
-    """What uses amounts that not every price has, and kinds of output that none has."""
+    """Returns uses of amounts that not every price has, and of output kinds that none has."""
     for parent, name, value in _settings(document, ("responseModalities",)):
         listed = value if isinstance(value, list) else [value]
         kinds = ["AUDIO" if str(kind) == SOUND_NUMBER else kind for kind in listed]
@@ -158,7 +157,7 @@ def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedFie
 
 
 def _settings(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
-    """Those of these names that say something, in whatever spelling, with that of the object in which they stand."""
+    """Returns the settings of these names that are set, in either spelling, with that of their object."""
     for parent in _spellings(CONFIG):
         config = mapping(document.get(parent))
         for name in (spelling for wanted in names for spelling in _spellings(wanted)):
@@ -167,7 +166,7 @@ def _settings(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[t
 
 
 def _refuse_another(document: Mapping[str, Any], model: str) -> None:
-    """Raises InvalidRequest where the body names another model than the path, which is the one that is priced."""
+    """Raises InvalidRequest if the body names another model than the path, which is the priced one."""
     for trail, asked in _requests(document):
         if asked.get("model") not in (None, model, resource(model)):
             path = strict_json.path((*trail, "model"))
@@ -175,8 +174,8 @@ def _refuse_another(document: Mapping[str, Any], model: str) -> None:
 
 
 def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
-    """An object under either spelling of its name, and that spelling. Raises InvalidRequest where both are there:
-    whoever reads on might take the other one."""
+    """Returns an object and the spelling of its name. Raises InvalidRequest if both spellings are present, since
+    upstream might read the other one."""
     json_name, other = _spellings(name)
     if document.get(json_name) is not None and document.get(other) is not None:
         raise fields.refusal(other, f"is {json_name} a second time")
@@ -185,5 +184,5 @@ def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]
 
 
 def _spellings(name: str) -> tuple[str, str]:
-    """As JSON writes it, and as the protocol does."""
+    """Returns a name's spellings in JSON and in protocol buffers."""
     return name, in_protocol(name)

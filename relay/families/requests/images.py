@@ -1,6 +1,6 @@
-"""Requests of `images`: what they ask for, what of it is refused, and the bytes that go upstream.
+"""Requests of `images`: what they ask for, which fields are refused, and the bytes that go upstream.
 
-Facts: openai 3.57 (the parameters of both paths); which fields change the cost, adapters/openai/images_fields.py.
+Sources: openai 3.57 (the parameters of both paths); for fields that affect cost, adapters/openai/images_fields.py.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,10 +19,10 @@ MOST_PICTURES = 128
 PARTIAL_TOKENS = 100
 """Of output, for each picture that a stream shows before it is done."""
 MOST_PARTIALS = 100
-# For an svg another model is paid as well, and an animation is several pictures.
+# An svg is made by a second paid model, and an animation is several pictures.
 PRICED_APART = ("svg", "frame_count")
 USUAL_FORMATS = ("png", "jpeg", "webp")
-# What costs more of the tokens that are counted, and nothing more of a picture that is paid by the piece.
+# Fields that cost more counted tokens, and nothing more if pictures are paid by the piece.
 USUAL_BY_PIECE: Mapping[str, tuple[Any, ...]] = {
     "input_fidelity": ("low",),
     "moderation": ("auto",),
@@ -43,7 +43,7 @@ FORM_FIELDS = DialectFields(f"{NAMES} image[] images[]")
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-    """Raises InvalidRequest."""
+    """Reads the call. Raises InvalidRequest."""
     fields.query(path.query, ())
     unknown = _known(document).unknown(document)
     pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
@@ -64,7 +64,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 
 
 def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
-    """What passes only where something opens it."""
+    """Returns the fields that pass only where opened."""
     return [
         *refused_fields.given(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
@@ -74,14 +74,14 @@ def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[Refus
 
 
 def renamed_form(document: FormFields, raw: bytes, upstream_model: str) -> bytes:
-    """A form with another name of the model. Raises InvalidRequest where its place is not clear."""
+    """Replaces the model's name in a form. Raises InvalidRequest if its place is ambiguous."""
     if document.model_span is None:
         raise fields.refusal("model", "cannot be read in this form")
     return splicing.replaced(raw, document.model_span, upstream_model.encode())
 
 
 def _partials(document: Mapping[str, Any]) -> int:
-    """How many pictures a stream shows before the last; the most where it is no number that anybody documents."""
+    """Returns how many previews a stream shows; the maximum if the number is not a documented one."""
     said = document.get("partial_images")
     text = str(said).strip()
     if said is None or not text:

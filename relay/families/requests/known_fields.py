@@ -1,7 +1,7 @@
-"""The fields of an object that a dialect is known to have, and what is said of others.
+"""Names the fields that a dialect is known to have in each object, and judges all others.
 
-A field that is unknown may cost what no price covers. One that looks like a known one is worse: some servers read names
-without regard to case, so it would be read beside the one that was checked.
+An unknown field may cost what no price covers. Worse is one that resembles a known field: some servers ignore case in
+names, so it would be read instead of the checked one.
 """
 
 import re
@@ -16,7 +16,7 @@ from common.strict_json import Trail
 from relay.families.base import RefusedField
 
 UNKNOWN = "is not known to this service"
-# What forms and their headers put behind a name.
+# Suffixes of names in forms and their headers.
 ENDINGS = f"[]*{string.whitespace}"
 INDEX = re.compile(r"\[\d+\]")
 BIG = re.compile(r"[A-Z]")
@@ -24,14 +24,15 @@ SMALL = re.compile(r"_([a-z])")
 
 
 class DialectFields:
-    """The names that an object may have, and of some what their own objects may have; below the others all is open."""
+    """Names that an object may have, and for some the names inside their objects; others may contain anything."""
 
     __slots__ = ("_folded", "_inner", "_names", "_others_pass", "_spellings", "_two_spellings")
 
     def __init__(
         self, names: str = "", *, two_spellings: bool = False, others_pass: bool = False, **inner: "DialectFields"
     ) -> None:
-        """`two_spellings`: `maxTokens` is also read as `max_tokens`. `others_pass`: others judge the other names."""
+        """Sets the names. `two_spellings`: `maxTokens` is also read as `max_tokens`. `others_pass`: other names are
+        judged elsewhere."""
         self._two_spellings, self._others_pass = two_spellings, others_pass
         self._inner: dict[str, DialectFields] = {}
         self._spellings: dict[str, str] = {}
@@ -40,14 +41,14 @@ class DialectFields:
         self.hold(**inner)
 
     def hold(self, **inner: "DialectFields") -> None:
-        """Says what the objects of these fields may have: the same again, perhaps, as parts of an answer may."""
+        """Sets the names inside these fields' objects, which may be this table again, as for nested parts."""
         self._add(inner)
         for name, table in inner.items():
             self._inner |= dict.fromkeys((name, self._spellings.get(name, name)), table)
 
     def unknown(self, document: Mapping[str, Any], trail: Trail = ()) -> list[RefusedField]:
-        """The fields, however deep they stand, that say something and that nobody knows. Raises InvalidRequest for one
-        that is a known one but for its writing, or that is there in both of its spellings."""
+        """Yields the unknown fields that are set, at any depth. Raises InvalidRequest for one that only differs from a
+        known field in spelling, or that is present in both spellings."""
         found: list[RefusedField] = []
         self._look(document, trail, found)
         return found
@@ -63,7 +64,7 @@ class DialectFields:
                 inner[name]._look_into(value, (*trail, name), found)
 
     def _look_into(self, value: Any, trail: Trail, found: list[RefusedField]) -> None:
-        """The objects that a field holds, itself or in a list."""
+        """Searches the objects in a field, itself or in a list."""
         if isinstance(value, dict):
             self._look(value, trail, found)
         elif isinstance(value, list):
@@ -93,30 +94,30 @@ class DialectFields:
 
 
 def unknown(trail: Trail, value: Any) -> RefusedField:
-    """A field that no table has. An operator lists it by its path, without the numbers in it: `tools[].name`."""
+    """Refuses a field that no table has. Operators list it by its path without indexes: `tools[].name`."""
     path = strict_json.path(trail)
     return RefusedField(name=without_numbers(path), path=path, reason=UNKNOWN, value=value)
 
 
 def without_numbers(path: str) -> str:
-    """As an operator lists it."""
+    """Returns the path as operators list it."""
     return INDEX.sub("[]", path)
 
 
 def folded(name: str) -> str:
-    """A name as the most tolerant of servers would read it."""
+    """Returns a name as the most tolerant server would read it."""
     if name.isascii() and name.isidentifier():
         return name.lower()
     return unicodedata.normalize("NFKC", name).casefold().rstrip(ENDINGS).strip()
 
 
 def in_protocol(name: str) -> str:
-    """A name of JSON as protocol buffers write it: `maxTokens` as `max_tokens`."""
+    """Returns a JSON name in protocol buffers' spelling: `maxTokens` as `max_tokens`."""
     return BIG.sub(lambda big: f"_{big[0].lower()}", name)
 
 
 def in_json(name: str) -> str:
-    """The other way round."""
+    """Returns a protocol buffers' name in JSON's spelling."""
     return SMALL.sub(lambda small: small[1].upper(), name)
 
 

@@ -1,7 +1,7 @@
-"""Says what a field of a conversation holds beside text: a picture, a sound, another file; in doubt the dearer thing.
+"""Tells whether a field of a conversation is text, a picture, sound or another file; when in doubt, the more expensive.
 
-Of a file what a model reads as text stays text, for that is counted by its bytes. Names are compared folded: some
-servers read `IMAGE_URL` as `image_url`.
+Files that a model reads as text count as text, by their bytes. Names are compared folded: some servers read `IMAGE_URL`
+as `image_url`.
 """
 
 import re
@@ -22,7 +22,7 @@ TEXT_TYPE = re.compile(
     r"(?:$|[;\s])"
 )
 BINARY_NAMES = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".odp", ".epub", ".zip")
-# How base64 of a PDF, an archive, a picture, a sound or a film begins, whatever is said of it.
+# First base64 characters of PDFs, archives, pictures, sound and films, whatever their declared type.
 BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", "AAAA", "H4sI", "0M8R4")
 
 SOUND_BEGINNINGS = ("SUQz", "T2dnU", "ZkxhQ")  # MP3, Ogg, FLAC
@@ -42,12 +42,12 @@ KEYS = PICTURES | SOUNDS | FILES | BARE | {INLINE, SOURCE, STORED, RESULT}
 """All that may hold one."""
 KIND_FIELDS = frozenset({"mimetype", "mediatype", "contenttype"})
 NAME_FIELDS = frozenset({"filename", "displayname"})
-# Parts in whose place a picture may stand, beside those whose type has "image" in it.
+# Types of parts that may be a picture, beside those with "image" in the type.
 PICTURE_TYPES = ("", "text", "input_text", "message", "computer_screenshot")
 
 
 class ContentKind(Enum):
-    """What a thing counts as."""
+    """What an item counts as."""
 
     PICTURE = 1
     FILE = 2
@@ -56,12 +56,12 @@ class ContentKind(Enum):
 
 
 def folded(name: str) -> str:
-    """The name of a field without regard to case and underscores."""
+    """Returns a field's name without case and underscores."""
     return name.casefold().replace("_", "")
 
 
 def kind(key: str, item: Any, holder: Mapping[str, Any]) -> ContentKind | None:
-    """Of one item under a folded name in an object; None where it is nothing but text."""
+    """Classifies an item under a folded name in an object; None if it is only text."""
     found = _kind(key, item, holder)
     return classify_file(item, holder) if found is ContentKind.FILE else found
 
@@ -87,25 +87,25 @@ def _kind(key: str, item: Any, holder: Mapping[str, Any]) -> ContentKind | None:
 
 
 def classify_file(item: Any, holder: Mapping[str, Any]) -> ContentKind:
-    """Of a file that is no text: sound where that is said of it, in any way."""
+    """Classifies a file that is not text: sound if anything declares it so."""
     named = (guess_type(text)[0] or "" for text in texts(item) if len(text) < LONGEST_ADDRESS)
     is_said = "audio" in type_of(holder) or _declared(item, holder) is ContentKind.SOUND or any(map(_is_sound, named))
     return ContentKind.SOUND if is_said or any(map(_begins_as_sound, texts(item))) else ContentKind.FILE
 
 
 def inline_bytes(item: Any) -> int:
-    """How many of its bytes are base64, not counting words that look like it."""
+    """Counts the item's base64 bytes, ignoring words that look like base64."""
     return sum(len(text) for text in texts(item) if len(text) > LONGEST_WORD and BASE64.fullmatch(text))
 
 
 def type_of(holder: Mapping[str, Any]) -> str:
-    """The type of a part, empty where it has none."""
+    """Returns a part's type, empty without one."""
     said = holder.get("type")
     return said.strip().lower() if isinstance(said, str) else ""
 
 
 def texts(item: Any) -> Iterator[str]:
-    """All texts in a thing."""
+    """Yields all texts in an item."""
     waiting = [item]
     while waiting:
         value = waiting.pop()
@@ -118,9 +118,9 @@ def texts(item: Any) -> Iterator[str]:
 
 
 def _classify_source(source: Mapping[str, Any], said: str) -> ContentKind | None:
-    """Of one of Anthropic's sources, in a part of this type."""
+    """Classifies one of Anthropic's sources, in a part of this type."""
     form = source.get("type")
-    if form == "content":  # of parts, which are looked at on their own
+    if form == "content":  # parts are classified on their own
         return None
     if said == "image":
         return _of_picture(source)
@@ -138,8 +138,7 @@ def _of_picture(item: Any) -> ContentKind:
 
 
 def _leads_elsewhere(text: str) -> bool:
-    """Whether an address is that of a film or a document, or of no page: a server that takes it reads more than a
-    picture."""
+    """Tells whether an address is of a film or document rather than a picture; a server that follows it reads more."""
     address = ADDRESS.match(text) if len(text) < LONGEST_ADDRESS else None
     if address is None:
         return False
@@ -163,8 +162,8 @@ def _of_bare(item: str, said: str) -> ContentKind | None:
 
 
 def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False) -> ContentKind | None:
-    """What is said of a thing in its address, beside it or else by its name; None where nothing is said. With
-    `is_encoded` its bytes are looked at, too, where it is said to be text."""
+    """Classifies an item by its address, its declared type or its name; None if none of them tells. With `is_encoded`,
+    the bytes of declared text are checked too."""
     places = [place for place in (item, holder) if isinstance(place, dict)]
     said = [match[1] for text in texts(item) if (match := DATA_URL.match(text)) and match[1]]
     said += [str(place[name]) for place in places for name in place if place[name] and folded(name) in KIND_FIELDS]
@@ -183,14 +182,14 @@ def _declared(item: Any, holder: Mapping[str, Any], *, is_encoded: bool = False)
 
 
 def _payload(text: str) -> str:
-    """What a text begins with, behind the head of a `data:` URL."""
+    """Returns the beginning of a text, after the head of a `data:` URL."""
     head = DATA_URL.match(text)
     begin = head.end() if head else 0
     return text[begin : begin + 64].lstrip()
 
 
 def _begins_as_sound(text: str) -> bool:
-    """Whether base64 begins as files of sound do, whatever is said of it."""
+    """Tells whether base64 begins like a sound file, whatever its declared type."""
     begin = _payload(text)
     is_wave = begin.startswith("UklGR") and begin[12:16] == WAVE
     return is_wave or begin.startswith(SOUND_BEGINNINGS)
@@ -210,7 +209,7 @@ def _of_media_type(said: str) -> ContentKind:
 
 
 def _is_inline(item: Any) -> bool:
-    """Whether all that a file is stands here, in base64."""
+    """Tells whether the whole file is here, in base64."""
     held = item if isinstance(item, dict) else {"data": item}
     written = [
         value for name, value in held.items() if folded(name) not in (*NAME_FIELDS, *KIND_FIELDS, "type", "format")

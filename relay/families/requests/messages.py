@@ -1,4 +1,4 @@
-"""Requests of `messages` and of its counting: what they ask for, and what of it is refused."""
+"""Requests of `messages` and of its token counting: what they ask for, and which fields are refused."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,27 +19,26 @@ ROOTS = ("system", "messages")
 QUERY = ("beta",)
 COUNTING = "/count_tokens"
 MCP_SERVERS = "mcp_servers"
-LIMITED = ("web_search", "web_fetch", "advisor")  # the tools that have `max_uses`
+LIMITED = ("web_search", "web_fetch", "advisor")  # tools with `max_uses`
 USUAL_REGIONS = ("global", "not_available")
 THREAD = "keeps the conversation in the operator's account with the provider: send all of its messages instead"
 THREAD_DETAILS = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-# Of the values of `anthropic-beta` those that change the cost or keep something in the operator's account: longer
-# contexts and answers, files, containers, other servers and models, threads, memories, bills. Of the others each only
-# opens fields.
+# Values of `anthropic-beta` that change the cost or keep something in the operator's account: longer contexts and
+# answers, files, containers, other servers and models, threads, memories, bills. All others only open fields.
 CLOSED_BETAS = re.compile(
     r"\s*(?:context-\d+[mk]|output-\d+[mk]|files-api|code-execution|skills|mcp-client|mcp-servers|mcp-tunnels"
     r"|message-threads|fast-mode|server-side-fallback|fallback-credit|managed-agents|agent-memory|dreaming|message-batches"
     r"|user-profiles|environments|efs|webhooks)(?:-|$)",
     re.IGNORECASE,
 )
-# A client that sends whatever it knows, and goes on without what is not there.
+# Clients that send every beta they know, and go on without those that are missing.
 AGENT_BETA = "claude-code-"
 BETA_REASON = "may cost beyond the prices of this model, or keep something in the operator's account"
 ANTHROPIC_BETA = "anthropic-beta"
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-    """Raises InvalidRequest."""
+    """Reads the call. Raises InvalidRequest."""
     if fields.query(path.query, QUERY).get("beta") not in (None, "true"):
         raise fields.refusal("beta", "must be true")
     held = contents.found(document, ROOTS)
@@ -57,14 +56,14 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         tools=tools.limits(run),
         tool_types=tools.types(run),
         sent_tool_limits=[] if is_free else list(_unlimited(run)),
-        output_limit=fields.count(document, "max_tokens", least=0),  # 0 fills a cache alone
+        output_limit=fields.count(document, "max_tokens", least=0),  # 0 only fills a cache
         is_free=is_free,
         refused=[*_refused(document, path, held), *unknown],
     )
 
 
 def _refused(document: Mapping[str, Any], path: CallPath, held: Contents) -> list[RefusedField]:
-    """What passes only where something opens it."""
+    """Returns the fields that pass only where opened."""
     return [
         *_thread(document),
         *refused_fields.given(document, PRICED_APART, COSTS),
@@ -79,17 +78,17 @@ def _refused(document: Mapping[str, Any], path: CallPath, held: Contents) -> lis
 
 
 def with_limit(raw: bytes, limit: int) -> bytes:
-    """The body with a limit of output that it does not have yet."""
+    """Adds an output limit to a body without one."""
     return splicing.with_member(raw, (), "max_tokens", str(limit).encode())
 
 
 def is_closed(beta: str) -> bool:
-    """Whether a value of `anthropic-beta` passes only where the operator has opened it."""
+    """Tells whether a value of `anthropic-beta` passes only where the operator has opened it."""
     return CLOSED_BETAS.match(beta) is not None
 
 
 def _betas(betas: Sequence[str]) -> Iterator[RefusedField]:
-    """Those that are closed. An agent's are left out of what goes upstream instead."""
+    """Refuses closed betas, except an agent's, which are left out of the upstream request instead."""
     if not any(beta.startswith(AGENT_BETA) for beta in betas):
         for beta in filter(is_closed, betas):
             yield RefusedField(name=ANTHROPIC_BETA, path=ANTHROPIC_BETA, reason=f"{beta} {BETA_REASON}", beta=beta)
@@ -101,7 +100,7 @@ def _thread(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 
 
 def _tools(document: Mapping[str, Any], held: Contents) -> Iterator[Listed]:
-    """Those of the request, and those that come in the midst of the conversation."""
+    """Returns the tools of the request and those within the conversation."""
     yield from tools.listed(document.get("tools"))
     yield from held.definitions
 
@@ -118,7 +117,7 @@ def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[Provider
 
 
 def _unlimited(run: Iterable[ProviderTool]) -> Iterator[Trail]:
-    """Where the limits are missing that there could be."""
+    """Returns the limit fields that are missing."""
     for tool in run:
         if tool.limit is None and tool.name in LIMITED:
             yield (*tool.trail, "max_uses")
@@ -135,6 +134,6 @@ def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedFie
 
 
 def _is_compacted(document: Mapping[str, Any]) -> bool:
-    """Whether the provider may read all of it once more, to write a summary."""
+    """Tells whether the provider may read the whole input again to write a summary."""
     edits = fields.mappings(fields.mapping(document.get("context_management")).get("edits"))
     return document.get("compaction") is not None or any("compact" in str(edit.get("type")) for edit in edits)

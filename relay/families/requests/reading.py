@@ -1,4 +1,4 @@
-"""What the requests of all dialects are read with: what they may use and hold at most."""
+"""Common reading of all dialects' requests: the most that they may use and hold."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def asked(
     amounts: frozenset[str] = frozenset(),
     **more: Any,
 ) -> AskedCall:
-    """The call with what its conversation holds; `more` are the dialect's own fields of it."""
+    """Builds the call from its conversation; `more` are the dialect's own fields."""
     bound = bounds.text_tokens(len(raw) - contents.inline_bytes, has_tools=bool(document.get("tools")))
     return AskedCall(
         model=model,
@@ -35,17 +35,18 @@ def asked(
 
 
 def _seen_and_heard(contents: Contents, *, has_tools: bool) -> frozenset[str]:
-    """The amounts of what is no text: tools may find pictures, and any file may hold both."""
+    """Returns the amounts for content beside text: tools may find pictures, and any file may hold both sound and
+    pictures."""
     if contents.files:
         return frozenset({IMAGE_INPUT, AUDIO_INPUT})
     return frozenset({IMAGE_INPUT} if contents.pictures or has_tools else ())
 
 
 def amounts(fields: Iterable[RefusedField]) -> frozenset[str]:
-    """Those of a price that these fields use."""
+    """Returns the price amounts that these fields use."""
     return frozenset(field.amount for field in fields if field.amount)
 
 
 def smallest(*limits: int | None) -> int | None:
-    """The smallest of the limits that are there."""
+    """Returns the smallest of the given limits."""
     return min((limit for limit in limits if limit is not None), default=None)

@@ -1,4 +1,4 @@
-"""Requests of `responses`: what they ask for, what of it is refused, and the bytes that go upstream."""
+"""Requests of `responses`: what they ask for, which fields are refused, and the bytes that go upstream."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from relay.wire import splicing
 ROOTS = ("input", "instructions", "prompt")
 MOST_CALLS = "max_tool_calls"
 LISTED_ONLY = "mcp_list_tools"
-# Items that hold what they are, unless only their ids are sent: then they stand for stored ones.
+# Items that carry their content; with only an id they refer to stored ones.
 CONTENTS: Mapping[str, tuple[str, ...]] = {
     "reasoning": ("encrypted_content", "summary", "content"),
     "compaction": ("encrypted_content",),
@@ -37,7 +37,7 @@ ACCOUNTS = "depends on the operator's account with the provider"
 
 
 def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
-    """Raises InvalidRequest."""
+    """Reads the call. Raises InvalidRequest."""
     fields.query(path.query, ())
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
     held = contents.found(document, ROOTS)
@@ -47,7 +47,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
         document,
         raw,
         held,
-        passes=2 if document.get("context_management") else 1,  # one of them makes a summary
+        passes=2 if document.get("context_management") else 1,  # one of the passes writes a summary
         model=fields.model(document),
         is_stream=fields.flag(document, "stream"),
         amounts=frozenset({AUDIO_INPUT} if held.sounds else ()),
@@ -61,7 +61,7 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 
 
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
-    """What passes only where something opens it."""
+    """Returns the fields that pass only where opened."""
     return [
         *refused_fields.given(document, ("background", "background_options"), GOES_ON),
         *refused_fields.given(document, ("previous_response_id", "conversation"), STORED_RESPONSE),
@@ -79,12 +79,12 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
 
 
 def with_limit(raw: bytes, limit: int) -> bytes:
-    """The body with a limit of output that it does not have yet."""
+    """Adds an output limit to a body without one."""
     return splicing.with_member(raw, (), "max_output_tokens", str(limit).encode())
 
 
 def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
-    """Those of the request, and those that come as items."""
+    """Returns the tools of the request and those that are input items."""
     yield from tools.listed(document.get("tools"))
     for trail, item in _with_tools(document):
         if item.get("type") != LISTED_ONLY:
@@ -92,12 +92,12 @@ def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
 
 
 def _with_tools(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
-    """The items that hold tools, and where these stand."""
+    """Yields the items that hold tools, with their paths."""
     return (((*trail, "tools"), item) for trail, item in _items(document) if "tools" in item)
 
 
 def _items(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
-    """What the input holds beside text: items in a list, or one alone."""
+    """Finds what the input holds beside text: items in a list, or a single one."""
     listed = document.get("input")
     if isinstance(listed, dict):
         yield ("input",), listed
@@ -124,7 +124,7 @@ def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
 
 
 def _mode(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    """Several answers are thought out for one, in any mode but the standard one."""
+    """Refuses modes beyond the standard one, which work out several answers for one."""
     if fields.mapping(document.get("reasoning")).get("mode") not in (None, *USUAL_MODES):
         yield RefusedField(name="reasoning.mode", path="reasoning.mode", reason=COSTS)
 
@@ -138,7 +138,7 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
 
 
 def _names_account_objects(tool: Any) -> Iterator[Trail]:
-    """Where a tool names what another call has left with the provider: files and containers."""
+    """Yields where a tool names objects that another call has left at the provider: files and containers."""
     if not isinstance(tool, dict):
         return
     if isinstance(tool.get("container"), str):
@@ -149,7 +149,7 @@ def _names_account_objects(tool: Any) -> Iterator[Trail]:
 
 
 def _stored(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    """Items that stand for stored ones."""
+    """Refuses items that refer to stored ones."""
     for trail, item in _items(document):
         kind = item.get("type")
         kind = kind.strip().lower() if isinstance(kind, str) else kind

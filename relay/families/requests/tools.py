@@ -1,7 +1,7 @@
-"""Tells the tools that a client runs itself from those that the provider runs, which cost by the call.
+"""Separates the tools that a client runs itself from those that the provider runs, which are charged by the call.
 
-The former pass, also in namespaces and as items of a conversation. The latter go by the vendor's own name, without the
-date of their version: `web_search` for `web_search_preview_2025_03_11`.
+Client tools pass, also in namespaces and as items of a conversation. Provider tools go by the vendor's name without
+version dates: `web_search` for `web_search_preview_2025_03_11`.
 """
 
 import re
@@ -16,7 +16,7 @@ from relay.families.base import RefusedField
 from relay.families.requests.known_fields import DialectFields, in_protocol
 
 SHOWN = re.compile(r"[A-Za-z0-9_.:$-]{1,64}")
-MOST_CALLS = 10_000  # no request makes more
+MOST_CALLS = 10_000  # no request makes more calls
 HINTS = {
     "shell": ", or environment.type local, where you run it yourself",
     "tool_search": ", or execution client, where you run it yourself",
@@ -32,8 +32,8 @@ Listed = tuple[Trail, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderTool:
-    """A tool that the provider runs, by its type, and the request's own limit of its calls. Its type is empty where it
-    has none that could be one."""
+    """A tool that the provider runs: its type, and the request's own limit of calls. The type is empty if the request
+    gives no valid one."""
 
     kind: str
     trail: Trail
@@ -41,11 +41,11 @@ class ProviderTool:
 
     @property
     def name(self) -> str:
-        """The vendor's, without a version."""
+        """Returns the vendor's name without a version."""
         return tool_names.family(self.kind)
 
     def refusal(self, name: str = "tools") -> RefusedField:
-        """As it is refused where no price opens it."""
+        """Returns the refusal for a tool that no price opens."""
         shown = f"the tool {self.kind}" if self.kind else "a tool of no kind that this service knows"
         cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
         reason = f"is {shown}, which the provider runs: {cure}"
@@ -53,7 +53,8 @@ class ProviderTool:
 
 
 def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
-    """The tools of a list, and those that they hold, as a namespace does. Raises InvalidRequest where it is none."""
+    """Yields a list's tools and those nested in them, as in a namespace. Raises InvalidRequest if it is no list of
+    tools."""
     if value is not None and not isinstance(value, (list, dict)):
         raise fields.refusal(strict_json.path(trail), "must be a list of tools")
     for index, tool in enumerate([value] if isinstance(value, dict) else value or []):
@@ -66,8 +67,8 @@ def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
 def unknown(
     tools: Iterable[Listed], is_clients: Callable[[Any], bool], clients: DialectFields, providers: DialectFields
 ) -> list[RefusedField]:
-    """The fields of tools that nobody knows: a cost may hide there, and more so in a tool of the client's. Raises
-    InvalidRequest for one that is a known one but for its writing."""
+    """Yields unknown fields of tools, which may hide a cost, above all in a client's tool. Raises InvalidRequest for
+    one that only differs from a known field in spelling."""
     objects = ((trail, tool) for trail, tool in tools if isinstance(tool, dict))
     return [
         field for trail, tool in objects for field in (clients if is_clients(tool) else providers).unknown(tool, trail)
@@ -75,7 +76,7 @@ def unknown(
 
 
 def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Iterator[ProviderTool]:
-    """Those that the provider runs."""
+    """Yields the tools that the provider runs."""
     for trail, tool in tools:
         if not is_clients(tool):
             kind = tool.get("type") if isinstance(tool, dict) else None
@@ -83,7 +84,7 @@ def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Ite
 
 
 def list_google_tools(value: Any) -> Iterator[ProviderTool]:
-    """Those of Google's list: each entry has some by name."""
+    """Yields the tools of Google's list, whose entries hold tools by name."""
     for trail, entry in listed(value):
         if not isinstance(entry, dict):
             yield ProviderTool(kind="", trail=trail)
@@ -94,7 +95,7 @@ def list_google_tools(value: Any) -> Iterator[ProviderTool]:
 
 
 def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
-    """The most calls of each tool by its name; None where one of its entries has no limit."""
+    """Returns the most calls of each tool by name; None if one of its entries has no limit."""
     most: dict[str, int | None] = {}
     for tool in found:
         known = most.get(tool.name, 0)
@@ -103,7 +104,7 @@ def limits(found: Iterable[ProviderTool]) -> dict[str, int | None]:
 
 
 def is_openai_clients(tool: Any) -> bool:
-    """Whether the client runs one of OpenAI's tools."""
+    """Tells whether the client runs one of OpenAI's tools."""
     if not isinstance(tool, dict):
         return False
     kind = tool.get("type")
@@ -118,18 +119,18 @@ def is_openai_clients(tool: Any) -> bool:
 
 
 def is_chat_clients(tool: Any) -> bool:
-    """Whether the client runs a tool of the chat dialect: it has but functions and the like."""
+    """Tells whether the client runs a tool of the chat dialect: it holds only functions and the like."""
     return is_openai_clients(tool) and tool.get("type") in (None, "function", "custom")
 
 
 def is_anthropic_clients(tool: Any) -> bool:
-    """Whether the client runs one of Anthropic's tools."""
+    """Tells whether the client runs one of Anthropic's tools."""
     kind = tool.get("type") if isinstance(tool, dict) else False
     return kind is None or (isinstance(kind, str) and ANTHROPIC_CLIENTS.fullmatch(kind) is not None)
 
 
 def types(found: Iterable[ProviderTool]) -> frozenset[str]:
-    """Those of the tools."""
+    """Returns the types of these tools."""
     return frozenset(tool.kind for tool in found)
 
 
@@ -138,7 +139,7 @@ def _shown(kind: Any) -> str:
 
 
 def _limit(tool: Any, trail: Trail) -> int | None:
-    """The request's own limit of a tool's calls. Raises InvalidRequest."""
+    """Returns the request's own limit of a tool's calls. Raises InvalidRequest."""
     if not isinstance(tool, dict):
         return None
     return fields.count(tool, "max_uses", most=MOST_CALLS, parent=strict_json.path(trail))

@@ -26,7 +26,7 @@ TWICE = re.compile(rb'"(?:reasoning|reasoning_details|thinking|thinking_blocks|m
 
 
 class ChatReader(FrameReader):
-    """The chunks of one answer."""
+    """Reader of one answer's chunks."""
 
     __slots__ = ("_citing", "_is_in_call")
     own = OWN
@@ -49,12 +49,12 @@ class ChatReader(FrameReader):
         return OF_CHUNKS.issuperset(document) and not document.get("choices")
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
-        """More than who speaks."""
+        """Tells whether a chunk holds more than the speaker's role."""
         said = [value for delta in answers.said(document, "delta") for name, value in delta.items() if name != "role"]
         return bool(self.usage or self._choices.ended or any(said) or self._output.written_bytes)
 
     def _framed(self, frame: SeenFrame) -> bytes:
-        """Each chunk has its choices, and each of them its delta."""
+        """Completes a chunk's choices, and the delta of each."""
         if b'"delta"' in frame.seen and not NO_DELTA.search(frame.seen):
             return frame.raw
         chunk = mapping(error_kinds.parsed(sse.data(frame.raw) or b""))
@@ -96,7 +96,8 @@ class ChatReader(FrameReader):
         return self._asked.shows_usage or not is_told or CHOICES.search(seen) is not None
 
     def _written_in(self, frame: SeenFrame) -> int:
-        """What is said under several names counts once, and what a last chunk repeats of the whole not at all."""
+        """Counts what was written: alternative names for one text once, and a last chunk's repetition of the whole not
+        at all."""
         if not TWICE.search(frame.seen):
             return super()._written_in(frame)
         choices = answers.choices(frame.document)

@@ -1,4 +1,4 @@
-"""Which answers of a stream have ended: a call may ask for several, and each of them gives its reason."""
+"""Tracks which answers of a stream have ended: a call may ask for several, and each reports a finish reason."""
 
 from typing import Any
 
@@ -9,8 +9,7 @@ MOST_CHOICES = 128
 
 
 class Choices:
-    """The indexes of a stream's answers: of those that were `seen`, and of those that have `ended`. An absent index is
-    the place."""
+    """Indexes of a stream's answers: those `seen`, and those that have `ended`. A missing index is the position."""
 
     __slots__ = ("_asked", "ended", "seen")
 
@@ -21,12 +20,12 @@ class Choices:
 
     @property
     def are_enough(self) -> bool:
-        """Whether as many have ended as were asked for."""
+        """Whether as many answers have ended as were asked for."""
         return len(self.ended) >= self._asked
 
     @property
     def have_all_ended(self) -> bool:
-        """Whether those have that were seen."""
+        """Whether all answers seen have ended."""
         return self.seen <= self.ended
 
     def see(self, choices: Any) -> None:
@@ -35,7 +34,7 @@ class Choices:
         )
 
     def end(self, choices: Any, name: str) -> None:
-        """Takes note of those that give a reason (`name`) why they have ended."""
+        """Records the choices with a finish reason under `name`."""
         for place, choice in enumerate(mappings(choices)):
             index, reason = choice.get("index", place), choice.get(name)
             if _is_index(index) and isinstance(reason, str) and reason not in UNFINISHED:

@@ -23,7 +23,7 @@ PICTURED = re.compile(rb'"(?:inline|file)(?:Data|_data)"')
 
 
 class CandidatesReader(FrameReader):
-    """The chunks of one answer."""
+    """Reader of one answer's chunks."""
 
     __slots__ = ("_queries",)
     own = OWN
@@ -38,7 +38,7 @@ class CandidatesReader(FrameReader):
         return bool(self.usage or answers.is_blocked(document) or answers.has_candidate(document))
 
     def _framed(self, frame: SeenFrame) -> bytes:
-        """One line of data, which is all that Google's SDK reads."""
+        """Puts the data on one line, the only form that Google's SDK reads."""
         raw = frame.raw
         end = raw.find(b"\r\n")
         end = raw.find(b"\n") if end < 0 else end
@@ -70,13 +70,14 @@ class CandidatesReader(FrameReader):
         return not self._asked.is_array or self._is_element(frame)
 
     def _written_in(self, frame: SeenFrame) -> int:
-        """What a search has found is quoted beside the content."""
+        """Counts what was written, and search results quoted beside the content."""
         if GROUNDS[0] in frame.seen:
             return written_bytes(answers.contents(frame.document), answers.TEXTS)
         return super()._written_in(frame)
 
     def _is_element(self, frame: SeenFrame) -> bool:
-        """Whether it is one of the client's array. A chunk that is no JSON would spoil the others: it is an error."""
+        """Tells whether the frame fits the client's array. A chunk that is not JSON would spoil the array, so it is an
+        error."""
         if not isinstance(error_kinds.parsed(frame.said), dict):
             self._fail("a chunk of the stream is no JSON object")
         return self.error is None
@@ -89,6 +90,6 @@ class CandidatesReader(FrameReader):
         self.can_end = is_blocked or ((self.can_end or self._choices.are_enough) and self._choices.have_all_ended)
 
     def _see(self, chunk: Mapping[str, Any]) -> None:
-        """An answer that has several candidates ends with the last of them."""
+        """Records the candidates' ends; an answer with several candidates ends with the last."""
         self._choices.see(chunk.get("candidates"))
         self.can_end = self.can_end and self._choices.have_all_ended

@@ -1,4 +1,4 @@
-"""Reads the events of a stream of pictures."""
+"""Reads the events of a picture stream."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ OWN = re.compile(rb'"type"\s*:\s*"image_(?:generation|edit)\.')
 
 
 class ImagesReader(FrameReader):
-    """The events of one call's pictures."""
+    """Reader of one call's picture events."""
 
     __slots__ = ("_completed", "_is_by_item", "_made")
     own = OWN
@@ -38,12 +38,12 @@ class ImagesReader(FrameReader):
         return True
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Not of one picture that was not made: others may be."""
+        """Finds a stream's error; failure of a single picture is none, since others may follow."""
         return None if document.get("type") in FAILED else super()._error_in(document)
 
     def _take(self, event: Mapping[str, Any]) -> None:
-        """Each completed picture tells its own tokens, and the last one ends the stream. Of a stream that has an event
-        of another type for each picture, one completed event tells the tokens of all, and ends it."""
+        """Reads a completed event. Each completed picture reports its own tokens, and the last one ends the stream. If
+        pictures have events of another type, one completed event reports all tokens and ends the stream."""
         is_end = event.get("type") in COMPLETED
         self._is_by_item = self._is_by_item or not is_end
         self._completed += int(is_end)

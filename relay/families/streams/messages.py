@@ -1,4 +1,4 @@
-"""Reads the events of a message's stream."""
+"""Reads the events of a message stream."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from relay.families.streams.output import texts
 from relay.families.streams.reader import FrameReader
 from relay.families.streams.seen_frames import SeenFrame
 
-# What the first event tells of the output is no more than a placeholder.
+# The first event's output count is only a placeholder.
 OUTPUTS = (*OUTPUT, "total_tokens", "output_tokens_details", "completion_tokens_details")
 TOLD = re.compile(rb'"usage"\s*:\s*\{')
 EVENTS = frozenset(
@@ -33,7 +33,7 @@ STOP = re.compile(rb'"type"\s*:\s*"message_stop"')
 
 
 class MessagesReader(FrameReader):
-    """The events of one message."""
+    """Reader of one message's events."""
 
     __slots__ = ()
     own = OWN
@@ -46,7 +46,7 @@ class MessagesReader(FrameReader):
         return document.get("type") != "ping"
 
     def _framed(self, frame: SeenFrame) -> bytes:
-        """With its `event:` line, without which no event is one to Anthropic's SDK."""
+        """Adds the `event:` line, without which Anthropic's SDK ignores the event."""
         named = EVENT.match(frame.raw)
         if named and named[1] in EVENTS:
             return frame.raw
@@ -71,6 +71,6 @@ class MessagesReader(FrameReader):
             self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
 
     def _take_block(self, block: Mapping[str, Any]) -> None:
-        """Of one that is told at once: what it asks of a tool, or what nobody is to read."""
+        """Counts a block sent whole: a tool's input, or hidden content."""
         self._usage.count_more(tool_counts.count_blocks([block], self._asked))
         self._output.add(answers.hidden_bytes(block) + written_bytes(block.get("input"), is_written=True))

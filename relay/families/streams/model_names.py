@@ -1,4 +1,4 @@
-"""The model's name in the frames of a stream: the client gets the one that it has asked for."""
+"""Puts the client's name for the model into the frames of a stream."""
 
 import re
 
@@ -8,7 +8,7 @@ DATA = re.compile(rb"(?:\A|(?<=[\r\n]))data:")
 
 
 class AskedName:
-    """The name `asked`, for frames whose documents have another one at `path`."""
+    """The name `asked`, to replace the upstream's at `path` of a frame's document."""
 
     __slots__ = ("_asked", "_field", "_is_same", "_path")
 
@@ -18,7 +18,7 @@ class AskedName:
         self._field = f'"{path[-1]}"'.encode()
 
     def put_in(self, frame: bytes) -> bytes:
-        """The frame with it; no other byte changes but for line ends between two values."""
+        """Returns the frame with the name replaced; other bytes change only for line ends between two values."""
         if self._is_same or self._field not in frame:
             return frame
         begin = DATA.search(frame)
@@ -26,7 +26,7 @@ class AskedName:
             return frame
         head, tail = frame[: begin.start()], frame[begin.end() :]
         said = sse.data(frame) or b""
-        if b"\n" in said:  # over several lines, which between two values are one as well
+        if b"\n" in said:  # data over several lines
             said, tail = said.replace(b"\n", b""), b"\n\n"
         else:
             tail = tail[tail.index(said) + len(said) :]

@@ -1,4 +1,4 @@
-"""What a stream has brought so far, and how the texts of a frame are found without parsing it."""
+"""Measures what a stream has brought, finding texts in a frame without parsing it."""
 
 import re
 
@@ -8,7 +8,7 @@ from relay.wire import splicing
 
 
 class StreamOutput:
-    """Bytes of what the model has written, pictures, and sound in characters of base64."""
+    """Totals of written bytes, pictures, and sound in base64 characters."""
 
     __slots__ = ("pictures", "sound_bytes", "written_bytes")
 
@@ -20,24 +20,24 @@ class StreamOutput:
         return Delivered(output_bytes=self.written_bytes, pictures=self.pictures, sound_bytes=self.sound_bytes)
 
     def add(self, written_bytes: int = 0, pictures: int = 0, sound_bytes: int = 0) -> None:
-        """So much more has come."""
+        """Adds a frame's amounts."""
         self.written_bytes += written_bytes
         self.pictures += pictures
         self.sound_bytes += sound_bytes
 
     def raise_to(self, whole: Delivered) -> None:
-        """So much has come at least."""
+        """Raises the totals to at least these."""
         self.written_bytes = max(self.written_bytes, whole.output_bytes)
         self.pictures = max(self.pictures, whole.pictures)
 
 
 def texts(*names: str) -> re.Pattern[bytes]:
-    """Finds the texts of these fields, in JSON that may be as long as it likes."""
+    """Returns a pattern that finds the texts of these fields in JSON of any length."""
     return re.compile(rb'"(?:' + "|".join(names).encode() + rb')"\s*:\s*(' + splicing.STRING + rb")", re.DOTALL)
 
 
 def bytes_of(texts: re.Pattern[bytes], frame: bytes) -> int:
-    """Those of the texts in a frame, as UTF-8."""
+    """Returns the UTF-8 length of a frame's texts."""
     return sum(_decoded_bytes(text[1]) for text in texts.finditer(frame))
 
 

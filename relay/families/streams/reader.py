@@ -1,7 +1,7 @@
-"""What the readers of all streams share: where a stream begins, signs of life, what is an error, and its end.
+"""Common base of the stream readers: where a stream begins, keep-alives, errors, and its end.
 
-Nothing has begun until a frame of the dialect's own shape has come; what comes before, and what later has another
-shape, is an error. Data that is no object, such as `ping`, is a sign of life.
+A stream begins with the first frame of the dialect's own shape; frames of other shapes before or after it are errors.
+Data that is not an object, such as `ping`, is a keep-alive.
 """
 
 import re
@@ -20,13 +20,13 @@ from relay.families.streams.output import StreamOutput
 from relay.families.streams.seen_frames import SeenFrame
 from relay.families.streams.usage import StreamUsage
 
-# The types of events by which upstreams keep a connection open.
+# Types of keep-alive events.
 LIFE = frozenset({"ping", "keepalive"})
 BLANK_LINE = b"\n"
 
 
 class FrameReader:
-    """A stream as far as the dialects agree (base.StreamReader); each of them says what its frames tell (`_watch`)."""
+    """Common part of reading a stream (base.StreamReader); each dialect interprets its frames in `_watch`."""
 
     __slots__ = (
         "_asked", "_choices", "_is_begun", "_name", "_output", "_usage", "_words",
@@ -35,9 +35,9 @@ class FrameReader:
     own: ClassVar[re.Pattern[bytes]]
     """Finds what only a frame of the dialect has."""
     texts: ClassVar[re.Pattern[bytes] | None] = None
-    """Finds the texts in a frame that the model has written (output.texts)."""
+    """Finds the texts that the model has written in a frame (output.texts)."""
     has_types: ClassVar[bool] = True
-    """Whether each event has a type: one that is not known passes, once the stream has begun."""
+    """Whether each event has a type; unknown types pass once the stream has begun."""
 
     def __init__(self, asked: AskedCall, upstream_model: str, *, words: ErrorWords, name_path: tuple[str, ...]) -> None:
         self._asked, self._words = asked, words
@@ -70,7 +70,7 @@ class FrameReader:
         return self.own.search(seen) is not None
 
     def _own(self, frame: SeenFrame) -> bytes:
-        """What the client gets of a frame of the dialect."""
+        """Returns the client's version of a frame of the dialect."""
         self._output.add(self._written_in(frame))
         is_shown = self._watch(frame)
         error = self._error(frame)
@@ -81,7 +81,7 @@ class FrameReader:
         return self._name.put_in(self._framed(frame)) if is_shown else b""
 
     def _other(self, frame: SeenFrame) -> bytes:
-        """What the client gets of a frame in any other shape."""
+        """Returns the client's version of a frame of any other shape."""
         said = frame.said.strip()
         document = error_kinds.parsed(said)
         if isinstance(document, dict):
@@ -109,33 +109,33 @@ class FrameReader:
         return b""
 
     def _fail(self, words: str) -> None:
-        """The stream is none: nobody knows whether it was bought."""
+        """Ends the reading of an invalid stream, which may have been charged."""
         self.error, self.is_over, self.can_end = UpstreamError(ErrorKind.AMBIGUOUS, words), True, False
 
     def _watch(self, frame: SeenFrame) -> bool:
-        """Takes note of what a frame tells; False for one that the client has not asked for."""
+        """Reads a frame; False if the client has not asked for it."""
         raise NotImplementedError
 
     def _written_in(self, frame: SeenFrame) -> int:
-        """The bytes of what the model has written in it."""
+        """Counts the bytes that the model has written in the frame."""
         return output.bytes_of(self.texts, frame.seen) if self.texts else 0
 
     def _is_whole(self, document: Mapping[str, Any]) -> bool:
-        """Whether it is a whole answer, in the place of a stream's first event."""
+        """Tells whether the document is a whole answer instead of a stream's first event."""
         return False
 
     def _is_idle(self, document: Mapping[str, Any]) -> bool:
-        """Whether an object without a type says nothing: a sign of life as well."""
+        """Tells whether an object without a type is a keep-alive."""
         return not document
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
-        """Whether a frame has something that may cost."""
+        """Tells whether a frame contains something that may cost."""
         return True
 
     def _framed(self, frame: SeenFrame) -> bytes:
-        """A frame as the vendor's SDK reads it: most are so already."""
+        """Returns a frame in the form that the vendor's SDK reads, as most already are."""
         return frame.raw
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What of a frame's document is an error, as an answer of the vendor would say it; None where nothing is."""
+        """Returns a document's error in the shape of the vendor's error answers; None without one."""
         return frame_errors.find_error(document)

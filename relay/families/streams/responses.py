@@ -21,7 +21,7 @@ DONE = re.compile(rb'"type"\s*:\s*"response\.[a-z_.]+\.done"')
 
 
 class ResponsesReader(FrameReader):
-    """The events of one response."""
+    """Reader of one response's events."""
 
     __slots__ = ("_of_item", "_of_part")
     own = OWN
@@ -32,7 +32,7 @@ class ResponsesReader(FrameReader):
         self._of_item = self._of_part = 0
 
     def _written_in(self, frame: SeenFrame) -> int:
-        """Of what is done only what no delta has brought."""
+        """Counts deltas, and of completed parts only what no delta has brought."""
         come = super()._written_in(frame)
         if DONE.search(frame.seen):
             return self._undelivered(frame.document, str(frame.document.get("type")))
@@ -69,7 +69,7 @@ class ResponsesReader(FrameReader):
         self._output.add(len(hidden) if isinstance(hidden, str) else 0, int(answers.is_picture(item)))
 
     def _take_last(self, event: Mapping[str, Any]) -> None:
-        """What was done may stand here for the first time."""
+        """Reads the last event, which may hold output that no earlier event had."""
         response = mapping(event.get("response"))
         for told in (mapping(response.get("usage")), mapping(event.get("usage"))):
             if self._usage.learn(told, openai_counts.told):
@@ -81,7 +81,7 @@ class ResponsesReader(FrameReader):
         self.has_failed = event.get("type") == "response.failed" or answers.has_failed(response) or is_empty
 
     def _error_in(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Of a response that has failed as its first event: nothing has begun."""
+        """Finds the error of a response that failed as its first event, before anything began."""
         if document.get("type") == "response.failed" and not self._is_begun:
             return {"error": mapping(document.get("response")).get("error") or {}}
         return frame_errors.find_error(document)

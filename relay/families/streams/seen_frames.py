@@ -1,7 +1,7 @@
-"""A frame of an upstream's stream as the readers see it: without its pictures, and parsed only where one asks.
+"""A frame of an upstream's stream as readers see it: without pictures, and parsed only on demand.
 
-Most frames are not parsed: what is looked for stands in their bytes. A quote inside of a JSON string is escaped, so
-`"usage":{` never stands in what a model says.
+Most frames are searched as bytes, not parsed. Quotes within a JSON string are escaped, so `"usage":{` never occurs in
+what a model says.
 """
 
 from typing import Any
@@ -9,12 +9,12 @@ from typing import Any
 from adapters.kit import error_kinds
 from relay.wire import long_strings, sse
 
-# From here on a frame is a picture, mostly, of which nothing is to be learned.
+# Larger frames are mostly a picture, which readers need not see.
 LARGE_BYTES = 64 * 1024
 
 
 class SeenFrame:
-    """`raw` is the frame as it came, `seen` the same without its pictures."""
+    """A frame: `raw` as it came, `seen` without its pictures."""
 
     __slots__ = ("_document", "raw", "seen")
 
@@ -25,17 +25,17 @@ class SeenFrame:
 
     @property
     def has_event(self) -> bool:
-        """Comments and blank lines alone are none."""
+        """Whether the frame has an event: comments and blank lines alone are none."""
         return self.seen.startswith(b"data:") or sse.data(self.seen) is not None
 
     @property
     def said(self) -> bytes:
-        """Its data, without the pictures."""
+        """Returns its data without pictures."""
         return sse.data(self.seen) or b""
 
     @property
     def document(self) -> dict[str, Any]:
-        """What its data is in JSON, parsed once; empty where it is no object."""
+        """Returns its JSON object, parsed once; empty if it has none."""
         if self._document is None:
             document = error_kinds.parsed(self.said)
             self._document = document if isinstance(document, dict) else {}
@@ -43,10 +43,10 @@ class SeenFrame:
 
     @property
     def whole(self) -> dict[str, Any]:
-        """Its document with what `document` leaves out. That takes its time: only where it is needed."""
+        """Returns the document with its pictures. Slow, so only where needed."""
         document = self.document if self.seen is self.raw else error_kinds.parsed(sse.data(self.raw) or b"")
         return document if isinstance(document, dict) else {}
 
     def on_one_line(self) -> bytes:
-        """Its data, with the pictures, on one line: a line end between two values of JSON says nothing."""
+        """Returns its data, with pictures, on one line: line ends between JSON values mean nothing."""
         return (sse.data(self.raw) or b"").replace(b"\n", b"")

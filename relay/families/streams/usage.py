@@ -1,4 +1,4 @@
-"""The usage that a stream has told so far: its counts only grow, and a later event completes an earlier one."""
+"""Accumulates the usage that a stream reports: counts only grow, and later events complete earlier ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from relay.families import counts, tool_counts
 
 
 class StreamUsage:
-    """`total` is the usage until then, with the calls of `tools` in it; `told` is what was told of its tokens."""
+    """`total` is the usage so far including calls of `tools`; `told` holds its reported token fields."""
 
     __slots__ = ("told", "tools", "total")
 
@@ -18,7 +18,7 @@ class StreamUsage:
         self.total: TokenUsage | None = None
 
     def learn(self, told: Mapping[str, Any], read: Callable[[Mapping[str, Any]], TokenUsage | None]) -> bool:
-        """Takes in what an event tells; False for one that tells no tokens."""
+        """Adds an event's usage; False if it reports no tokens."""
         merged = counts.completed(self.told, told)
         usage = read(merged)
         if usage is None or not told:
@@ -27,14 +27,14 @@ class StreamUsage:
         return True
 
     def count_tools(self, tools: Mapping[str, int]) -> None:
-        """So often the tools of the provider have run until now."""
+        """Sets the calls of the provider's tools so far."""
         self.tools = tools
         self.total = tool_counts.put_in(self.total, tools)
 
     def count_at_least(self, tools: Mapping[str, int]) -> None:
-        """So often they have run at least."""
+        """Raises the calls to at least these."""
         self.count_tools(tool_counts.most(self.tools, tools))
 
     def count_more(self, tools: Mapping[str, int]) -> None:
-        """So often they have run once more."""
+        """Adds one call of each of these tools."""
         self.count_tools(tool_counts.both(self.tools, tools))

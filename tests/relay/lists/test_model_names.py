@@ -22,7 +22,7 @@ GEMINI = {"models": [{"name": "models/gem-1"}, {"name": "models/unpriced"}]}
 
 
 def listed(group, *behaviours, asked: int = 1, links=()) -> tuple[list[tuple[str, ...]], list[bytes]]:
-    """What list_models says so many times, with a channel for each behaviour; and what upstreams have heard."""
+    """What list_models returns in each call, with a channel for each behaviour; and what upstreams have heard."""
 
     async def scene():
         async with AsyncExitStack() as until_end:

@@ -1,6 +1,6 @@
-"""What tools of Anthropic's may have: those that the client runs, and those that the provider runs (anthropic 2.14).
+"""Fields of Anthropic's tools, both those run by the client and those run by the provider (anthropic 2.14).
 
-The schema of what a tool is asked, and examples of that, are left open here; so are settings by a tool's name.
+A tool's input schema and examples may contain anything; so may settings keyed by a tool's name.
 """
 
 from relay.families.requests.known_fields import DialectFields

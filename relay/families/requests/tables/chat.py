@@ -1,6 +1,7 @@
-"""The fields of `chat`: OpenAI's (openai 3.57, `types/chat`), and those of other servers of the same dialect.
+"""Fields of `chat`: OpenAI's (openai 3.57, `types/chat`), and those of other servers of that dialect.
 
-Those of the latter change what is said, not what it costs, or are what their answers hold and get back.
+Fields of other servers are included if they change the answer rather than its cost, or come from answers that are sent
+back.
 """
 
 from relay.families.requests.known_fields import DialectFields
@@ -15,12 +16,12 @@ from relay.families.requests.tables.shared import (
     MODERATION,
 )
 
-# Searches, plug-ins, and other models than the one that is priced, as OpenAI-compatible providers offer them.
+# Searches, plug-ins and models other than the priced one, as OpenAI-compatible providers offer them.
 PRICED_APART = (
     "enable_search", "search_options", "search_parameters", "web_search", "plugins", "models", "provider", "preset",
     "route", "transforms",
 )  # fmt: skip
-# Pictures, files, sound and films under whatever name, all of which are counted.
+# Pictures, files, sound and films under any name, all of which are counted.
 HOLDERS = (
     "image image_url images input_image input_audio audio audio_url video video_url file file_url document document_url"
 )
@@ -45,10 +46,10 @@ TOOL_CALL = DialectFields(
 MESSAGE = DialectFields(
     "role name refusal tool_call_id id status phase recipient prefix partial parsed tool_name is_error weight"
     " provider_specific_fields"
-    # Thoughts, as servers tell and get them.
+    # Thoughts, as servers send and receive them.
     " reasoning_content reasoning reasoning_signature thinking thinking_signature signature thought_signature"
     " encrypted_content"
-    # What the provider's own tools have found.
+    # Results of the provider's own tools.
     " search_results executed_tools context end_turn",
     content=PART,
     images=PART,
@@ -69,7 +70,7 @@ FIELDS = DialectFields(
     "model stream max_tokens max_completion_tokens n temperature top_p stop seed logprobs top_logprobs logit_bias"
     " frequency_penalty presence_penalty tools parallel_tool_calls reasoning_effort verbosity metadata store user"
     " safety_identifier modalities service_tier prompt_cache_key prompt_cache_retention"
-    # Of other servers: sampling and limits.
+    # Other servers' sampling and limits.
     " top_k top_a min_p typical_p tfs repetition_penalty length_penalty no_repeat_ngram_size bad_words min_tokens"
     " random_seed do_sample ignore_eos stop_token_ids include_stop_str_in_output skip_special_tokens"
     " spaces_between_special_tokens truncate_prompt_tokens prompt_logprobs best_of use_beam_search early_stopping"
@@ -81,7 +82,7 @@ FIELDS = DialectFields(
     # Thoughts.
     " enable_thinking thinking_budget include_reasoning reasoning_format reasoning_split"
     " reasoning_history separate_reasoning stream_reasoning preserve_thinking prompt_mode think"
-    # Who asks, and how he is told.
+    # The end user, and how to answer.
     " request_id user_id session_id client_metadata cache_salt" + " " + " ".join(PRICED_APART),
     messages=MESSAGE,
     response_format=DialectFields(

@@ -1,4 +1,4 @@
-"""The fields of `generate_content`: Google's (google-genai 3.6, `types.py`), and those that Gemini CLI sends."""
+"""Fields of `generate_content`: Google's (google-genai 3.6, `types.py`), and those that Gemini CLI sends."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ ACCOUNTS_OWN = ("cachedContent", "continuationToken", "generationOutputConfig", 
 
 EMPTY = fields()
 SPAN = "startOffset endOffset"
-# Of a picture, a sound or a film, in a message or in what a function has returned.
+# Fields of a picture, a sound or a film, in a message or in a function's result.
 MEDIA = {
     "inlineData": fields("mimeType data displayName"),
     "fileData": fields("mimeType fileUri displayName"),

@@ -1,6 +1,6 @@
-"""What tools of Google's may have, each by its name in an entry (google-genai 3.6).
+"""Fields of Google's tools, each by its name in an entry (google-genai 3.6).
 
-Entries of other names are judged as tools of a kind that nobody knows. Schemas are left open here.
+Entries of other names are judged as unknown tools. Schemas may contain anything here.
 """
 
 from functools import partial

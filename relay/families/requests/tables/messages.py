@@ -1,19 +1,18 @@
-"""The fields of `messages`: Anthropic's (anthropic 2.14, `types/beta`), and those that Claude Code sends beside them.
+"""Fields of `messages`: Anthropic's (anthropic 2.14, `types/beta`), and those that Claude Code adds.
 
-Blocks of an answer come back as blocks of a request, and blocks stand in blocks. So there is one table for all of them,
-of whatever type.
+Blocks of an answer come back in requests, and blocks are nested in blocks, so one table covers blocks of every type.
 """
 
 from relay.families.requests.known_fields import DialectFields
 from relay.families.requests.tables.shared import CACHE_CONTROL
 
-# Other models, and what somebody else has in his account.
+# Other models, and objects in somebody else's account.
 PRICED_APART = ("container", "fallbacks", "fallback_credit_token", "billing_policy", "user_profile_id", "workspace_id")
 TOOL_REFERENCE = DialectFields("type name server_name definition", cache_control=CACHE_CONTROL)
 MODEL = DialectFields("model")
 BLOCK = DialectFields(
     "type text title context is_error id name input tool_use_id toolset_name server_name mcp_server_name file_id"
-    # Thoughts, and what only the provider can read.
+    # Thoughts, and data that only the provider can read.
     " thinking signature data encrypted_content encrypted_index encrypted_stdout"
     # Results of the provider's tools.
     " error_code error_message stop_reason stdout stderr return_code url page_age retrieved_at file_type is_file_update"

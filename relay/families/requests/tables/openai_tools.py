@@ -1,7 +1,7 @@
-"""What tools of OpenAI's two dialects may have: those that the client runs, and those that the provider runs.
+"""Fields of the tools in OpenAI's two dialects, both those run by the client and those run by the provider.
 
-Facts: openai 3.57 (`types/responses`, `types/chat`), and what Codex sends. The members of a namespace and the schemas
-of arguments are left open here.
+Sources: openai 3.57 (`types/responses`, `types/chat`), and what Codex sends. Members of a namespace and argument
+schemas may contain anything here.
 """
 
 from relay.families.requests.known_fields import DialectFields
@@ -42,7 +42,7 @@ PROVIDERS = DialectFields(
     " complexity frame_count frame_duration_ms"
     # Other servers.
     " server_label server_url server_description connector_id authorization headers tunnel_id"
-    # What other providers of the chat dialect say in an object of the tool's own name.
+    # Fields that other providers of the chat dialect put in an object named after the tool.
     " web_search retrieval mcp code_interpreter",
     function=FUNCTION,
     custom=CUSTOM,

@@ -1,6 +1,6 @@
-"""The fields of `responses`: OpenAI's (openai 3.57, `types/responses`), and those that Codex sends beside them.
+"""Fields of `responses`: OpenAI's (openai 3.57, `types/responses`), and those that Codex adds.
 
-Items of an answer come back as items of a request. So the table of items has what either may have, of whatever type.
+Items of an answer come back in requests, so the table of items covers both, for every type.
 """
 
 from relay.families.requests.known_fields import DialectFields
@@ -17,7 +17,7 @@ from relay.families.requests.tables.shared import (
 PART = DialectFields(
     "type text refusal detail image_url file_id file_url file_data filename audio_url video_url encrypted_content"
     " signature parsed id"
-    # What a shell has said.
+    # Output of a shell.
     " stdout stderr created_by",
     input_audio=MEDIA,
     annotations=ANNOTATION,

@@ -1,4 +1,4 @@
-"""What the objects of more than one dialect may have."""
+"""Fields of objects that occur in more than one dialect."""
 
 from relay.families.requests.known_fields import DialectFields
 
@@ -10,7 +10,7 @@ MODERATION = DialectFields("model", policy=DialectFields(input=MODERATION_MODE, 
 SIGNATURE = DialectFields("thought thought_signature")
 EXTRA_CONTENT = DialectFields(google=SIGNATURE)
 """What Google hands out beside an answer in OpenAI's words, and wants back."""
-# Beside its fields those that servers have for one picture or film: how many pixels and frames of it are read.
+# Includes servers' fields for one picture or film: how many of its pixels and frames are read.
 MEDIA = DialectFields(
     "url data type format detail name filename file_id file_data file_url mime_type media_type uuid min_pixels"
     " max_pixels image_pixel_limit fps max_frames num_frames video_metadata"

@@ -1,1 +1,2 @@
-"""`make bench`: how fast the service is, as ratios to references that run in turn with it. See docs/performance.md."""
+"""`make bench`: measures the service, mostly as ratios to references that run in turn with it. See
+docs/performance.md."""

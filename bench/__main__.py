@@ -1,4 +1,4 @@
-"""`python -m bench`: run the rows, print the table. Exit code 1 where a row has failed; a miss is no failure."""
+"""`python -m bench`: runs the rows and prints the table. Exits with 1 if a row failed; a missed goal is no failure."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ def arguments() -> argparse.Namespace:
 
 
 def chosen(only: str) -> list[BenchRow]:
-    """The rows whose names begin so. Exits where a name is nobody's."""
+    """Returns the rows whose names begin with these prefixes. Exits if a prefix matches none."""
     every, wanted = rows.every(), [name for name in only.split(",") if name]
     for name in wanted:
         if not any(row.name.startswith(name) for row in every):

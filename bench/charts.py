@@ -1,6 +1,6 @@
-"""Small bar charts as SVG: for each goal its value before and after, as a share of the goal. Drawn, not rendered.
+"""Draws small SVG bar charts: for each goal its value before and after, as a share of the goal.
 
-Legible on light and dark pages: the colours are chosen for both, and text takes the page's own scheme.
+Legible on light and dark pages: the colours suit both, and text uses the page's own scheme.
 """
 
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ LABEL = 420
 BAR = 11
 ROW = 44
 TOP = 40
-LONGEST = 2.0  # of the goal; longer bars end there with their number
+LONGEST = 2.0  # in goals; longer bars end there with their number
 COLOURS = {"before": "#9a9a9a", "after": "#3b82f6"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """One goal: shares of it by state, 1 being the goal; a state that was not measured is left out."""
+    """One goal's bars: its share in each state, 1 being the goal; a state that was not measured is left out."""
 
     label: str
     shares: dict[str, float]
 
 
 def draw(title: str, groups: list[Bars]) -> str:
-    """The whole file."""
+    """Returns the whole SVG file."""
     height = TOP + ROW * len(groups) + 24
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" font-size="11"'

@@ -1,7 +1,7 @@
-"""Claims queued tasks without running them: `python -P claimer.py`, in the measured tree and with its interpreter.
+"""Claims queued tasks without running them: `python -P claimer.py`, in the measured tree with its interpreter.
 
-It prints `ready`; each line names how many seats are free, and is answered with the seconds that the claim took and the
-moment of time.monotonic right after its commit.
+Prints `ready`. Each input line is a number of free slots; the answer has the seconds that the claim took and
+time.monotonic() right after its commit.
 """
 
 import os

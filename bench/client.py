@@ -1,4 +1,4 @@
-"""Our own load generator, where there is no wrk: processes with raw sockets, one request in flight on each."""
+"""Load generator of our own, used without wrk: processes with raw sockets, each with one request in flight."""
 
 import contextlib
 import multiprocessing
@@ -32,7 +32,7 @@ def request_of(plan: LoadPlan, number: int, prefix: str) -> bytes:
 
 
 def is_whole(answer: bytes) -> bool:
-    """Whether the answer has all of its body. Answers without a length end with their connection."""
+    """Tells whether the answer has its whole body. Answers without a length end with their connection."""
     head, found, body = answer.partition(b"\r\n\r\n")
     if not found:
         return False
@@ -43,7 +43,7 @@ def is_whole(answer: bytes) -> bool:
 
 
 class LoadConnection:
-    """One request in flight, on a connection that is opened anew where the server closes it."""
+    """A connection with one request in flight, reopened when the server closes it."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self.address = address
@@ -61,7 +61,7 @@ class LoadConnection:
 
 
 def drive(plan: LoadPlan, connections: int, seconds: float, first: int, answers: "SimpleQueue[Any]") -> None:
-    """One process: (latencies, refused)."""
+    """Runs one process: puts (latencies, refused) on the queue."""
     parts = urlsplit(plan.url)
     address, prefix = (str(parts.hostname), parts.port or 80), secrets.token_hex(6)
     selector, number, latencies, refused = selectors.DefaultSelector(), first, [], 0
@@ -90,7 +90,7 @@ def drive(plan: LoadPlan, connections: int, seconds: float, first: int, answers:
 
 
 def run(plan: LoadPlan, connections: int, seconds: float) -> Load:
-    """Like `load.run`."""
+    """Runs the load like `load.run`."""
     answers: SimpleQueue[Any] = multiprocessing.SimpleQueue()
     count = min(PROCESSES, connections)
     processes = [
@@ -116,12 +116,12 @@ def run(plan: LoadPlan, connections: int, seconds: float) -> Load:
 
 
 def percentile(ordered: list[float], share: float) -> float:
-    """Of ascending values; 0 for none."""
+    """Returns a percentile of ascending values; 0 for none."""
     return ordered[min(len(ordered) - 1, int(len(ordered) * share / 100))] if ordered else 0.0
 
 
 class Trivial(socketserver.BaseRequestHandler):
-    """Answers every piece that comes in the same way."""
+    """Gives every received piece the same answer."""
 
     def handle(self) -> None:
         with contextlib.suppress(OSError):
@@ -130,14 +130,14 @@ class Trivial(socketserver.BaseRequestHandler):
 
 
 class TrivialServer(socketserver.ThreadingTCPServer):
-    """What the client's own ceiling is measured against."""
+    """Server that measures the client's own limit."""
 
     daemon_threads = True
     request_queue_size = 128
 
 
 def ceiling(connections: int, seconds: float = 1.0) -> Load:
-    """What the client reaches against a server that does nothing."""
+    """Measures the client against a server that does nothing."""
     with TrivialServer(("127.0.0.1", 0), Trivial) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}"

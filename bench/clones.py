@@ -1,7 +1,7 @@
-"""Copies of a task that the service itself has made, thousands in a moment, by the database: PostgreSQL only.
+"""Copies a task that the service has made, by the thousand, within the database. PostgreSQL only.
 
-A row is copied whatever columns it has; only its id, whose it is and what is unique about it are changed. So it works
-on every version of the schema, and the books stay right.
+Rows are copied with whatever columns they have; only ids, owners and unique values change. So this works with every
+version of the schema, and the books stay right.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,16 @@ import psycopg
 from bench import seed
 
 OWNERS = 100
-"""Among so many accounts the copies are dealt in turn; the seed's accounts, keys and secrets have the same ids."""
+"""Number of accounts that get copies in turn; the seed's accounts, keys and secrets have equal ids."""
 OWNER = "1 + n % {owners}"
 STRANGER = "1000000 + n"
-"""The ids of a stranger: of the account, its key and the secret."""
+"""Id of a stranger's account, key and secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedTable:
-    """`key` is the column with the task's id, `changes` are SQL expressions over n and {owners} by column; ids that the
-    database gives are given anew."""
+    """A table to copy rows in: `key` is the column with the task's id, `changes` maps columns to SQL expressions over n
+    and {owners}; with `is_numbered` the database assigns new ids."""
 
     name: str
     key: str
@@ -47,7 +47,7 @@ FOLLOWED = (*QUEUED, CALL)
 
 
 def copied(url: str, task_id: str, count: int, tables: Iterable[CopiedTable] = QUEUED, *, owners: int = OWNERS) -> None:
-    """Copy the rows of a live task `count` times, with its reservation, and analyse."""
+    """Copies the rows of a live task `count` times with its reservation, and analyzes the tables."""
     new_id = f"substr('{task_id}', 1, 15) || lpad(n::text, 16, '0')"
     with psycopg.connect(url) as connection:
         for table in tables:
@@ -75,7 +75,7 @@ def columns(connection: psycopg.Connection, table: CopiedTable) -> list[str]:
 def copy_rows(
     connection: psycopg.Connection, table: CopiedTable, task_id: str, *, new_id: str, series: str, owners: int = 1
 ) -> None:
-    """All rows that the task has in this table, for each n of the series."""
+    """Copies all of the task's rows in this table for each n of the series."""
     names = columns(connection, table)
     owned = {name: change.replace("{owners}", str(owners)) for name, change in table.changes.items()}
     changes = {**owned, table.key: new_id}
@@ -98,7 +98,7 @@ STRANGERS = (
 
 
 def add_strangers(url: str, count: int) -> None:
-    """Add accounts without money, each with a key whose secret nobody knows."""
+    """Adds accounts without money, each with a key whose secret nobody knows."""
     with psycopg.connect(url) as connection:
         for table in STRANGERS:
             copy_rows(connection, table, "1", new_id=STRANGER, series=f"generate_series(1, {count})")
@@ -119,12 +119,12 @@ SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND table
 """
 SIDE_BY_SIDE = 2
 DIGITS = 15
-"""Of a seeded task's number, with which its id ends."""
+"""Digits of a seeded task's number, which ends its id."""
 
 
 def grow(url: str, first: int, end: int) -> None:
-    """Add the ended tasks with these numbers to those that the seed made, all of the first account. Their params are
-    pruned, as those of old tasks are."""
+    """Adds the ended tasks with these numbers to the seed's, all for the first account, with pruned params as in old
+    tasks."""
     prefix = seeded_prefix(url)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
         list(threads.map(partial(grow_table, url, prefix, first, end), ENDED))
@@ -136,14 +136,14 @@ def grow(url: str, first: int, end: int) -> None:
 
 
 def seeded_prefix(url: str) -> str:
-    """What the ids of the seed's tasks begin with; their numbers follow."""
+    """Returns the prefix of the seeded tasks' ids; their numbers follow it."""
     with psycopg.connect(url) as connection:
         ((first,),) = connection.execute("SELECT min(id) FROM tasks_task").fetchall()
     return str(first)[:-DIGITS]
 
 
 def grow_table(url: str, prefix: str, first: int, end: int, table: CopiedTable) -> None:
-    """Its indexes are made anew at the end, which is faster; foreign keys are not asked."""
+    """Copies rows without checking foreign keys, and rebuilds the indexes at the end, which is faster."""
     zeroth, new_id = prefix + "0" * DIGITS, f"'{prefix}' || lpad(n::text, {DIGITS}, '0')"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET maintenance_work_mem = '512MB'")

@@ -1,4 +1,4 @@
-"""After every run: what was answered is what is in the database, and the books are right; or the run has failed."""
+"""Compares answers and database after every run, and checks the books; any difference fails the run."""
 
 import sqlite3
 import time
@@ -19,7 +19,7 @@ SELECT (SELECT count(*) FROM tasks_task), (SELECT count(*) FROM billing_hold),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows that each task has one of."""
+    """Numbers of rows of which each task has one."""
 
     tasks: int
     holds: int
@@ -28,7 +28,7 @@ class Counts:
 
 
 def fetch(url: str, statement: str) -> list[tuple[Any, ...]]:
-    """The rows of a statement, on either database."""
+    """Returns the rows of a statement, on either database."""
     if url.startswith("postgres"):
         with psycopg.connect(url) as connection:
             return connection.execute(statement.encode()).fetchall()
@@ -42,15 +42,17 @@ def counts(url: str) -> Counts:
 
 
 def settle(service: BenchService) -> None:
-    """Until no more tasks come: the load generator has hung up, but the last requests may still be at work."""
+    """Waits until no more tasks arrive: after the load generator has stopped, the last requests may still be
+    running."""
     last = -1
     while (now := counts(service.database_url).tasks) != last:
         last = now
-        time.sleep(0.25 if service.database_url.startswith("postgres") else 0.5)  # a writer of SQLite waits its turn
+        time.sleep(0.25 if service.database_url.startswith("postgres") else 0.5)  # a SQLite writer waits its turn
 
 
 def check(service: BenchService, *, before: Counts, answered: int, refused: int, in_flight: int) -> None:
-    """Raises Incorrect. A load generator that stops leaves at most `in_flight` requests without a known answer."""
+    """Raises Incorrect on any difference. A load generator that stops leaves at most `in_flight` requests without a
+    known answer."""
     after = counts(service.database_url)
     if refused:
         raise Incorrect(f"{refused} answers were no 2xx")
@@ -63,7 +65,7 @@ def check(service: BenchService, *, before: Counts, answered: int, refused: int,
 
 
 def check_ledger(service: BenchService) -> None:
-    """Raises Incorrect where a rule of the books is broken."""
+    """Raises Incorrect if the ledger check finds a fault."""
     answer = service.manage("check_ledger", check=False)
     if answer.returncode:
         raise Incorrect(f"check_ledger: {answer.stdout.strip()[:300]}")

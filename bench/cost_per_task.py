@@ -1,8 +1,8 @@
-"""What one task costs: `python -m bench.cost_per_task [--tasks N] [--json FILE]`.
+"""Measures what one task costs: `python -m bench.cost_per_task [--tasks N] [--json FILE]`.
 
-Starts web, worker, sandbox and, where DATABASE_URL names none, a PostgreSQL of its own; buys N pictures of the sandbox
-over HTTP, eight at a time, and prints per task the CPU seconds of each kind of process, the statements' commits, rows,
-bytes by table and WAL bytes. On a server that is in use by others too, its figures are those of all.
+Starts web, worker, sandbox and, unless DATABASE_URL names one, a PostgreSQL server; buys N pictures from the sandbox
+over HTTP, eight at a time; prints, per task, CPU seconds by kind of process, commits, rows, bytes by table and WAL
+bytes. On a server that others use too, the figures include theirs.
 """
 
 import argparse
@@ -36,7 +36,7 @@ LIMITS = "UPDATE {} SET max_queued = 1000000, max_running = 1000000"
 
 
 def cpu(process: psutil.Process) -> float:
-    """Of the process and all below it, those that have ended included."""
+    """Returns the CPU seconds of the process and all its descendants, including ended ones."""
     total = 0.0
     for each in (process, *process.children(recursive=True)):
         times = each.cpu_times()
@@ -50,7 +50,7 @@ def postmaster(database: psycopg.Connection[Any]) -> psutil.Process:
 
 
 class Figures:
-    """What has been spent until now."""
+    """Resources spent so far."""
 
     def __init__(self, database: psycopg.Connection[Any], children: dict[str, Child]) -> None:
         self.database = database
@@ -58,7 +58,7 @@ class Figures:
         self.processes["database"] = postmaster(database)
 
     def read(self) -> dict[str, Any]:
-        time.sleep(11)  # a session that rests tells its statistics after ten seconds
+        time.sleep(11)  # an idle session reports its statistics after ten seconds
         sizes = self.database.execute(SIZES).fetchall()
         (wal, commits) = self.database.execute(
             "SELECT pg_current_wal_lsn() - '0/0', xact_commit FROM pg_stat_database WHERE datname = current_database()"
@@ -73,7 +73,7 @@ class Figures:
 
 
 def buy(base_url: str, key: str, count: int) -> None:
-    """So many pictures over one kept connection."""
+    """Buys this many pictures over one connection."""
     host = urlsplit(base_url)
     client = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}

@@ -1,5 +1,7 @@
-"""What the rows about workers share: a service whose catalog leads to the row's own provider, preloaded queues, and
-what a worker has done. PostgreSQL, but for `started` and `submitted`."""
+"""Shared by the rows about workers: a service that sells the row's provider, preloaded queues, and the work done.
+
+PostgreSQL only, except `started` and `submitted`.
+"""
 
 import json
 import threading
@@ -30,7 +32,7 @@ FROM tasks_task WHERE id LIKE '{prefix}%' AND finished_at IS NOT NULL
 
 @contextmanager
 def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[BenchService]:
-    """A service on this database that sells this offer, with the adapter that answers at once among its adapters."""
+    """Yields a service on this database that sells this offer and knows the instant adapter."""
     plugged = {"PYTHONPATH": str(plugin.install(bench.folder)), "WEB_CONCURRENCY": "1", **environment}
     with bench.service(url, **plugged) as service:
         service.load_catalog(offer)
@@ -38,7 +40,7 @@ def started(bench: Bench, url: str, offer: str, **environment: str) -> Iterator[
 
 
 def start_worker(service: BenchService, *, concurrency: int, lanes: str = "tasks") -> Child:
-    """A worker, once it works; its connections to the database bear its name."""
+    """Starts a worker and waits until it works; its database connections are named `worker`."""
     arguments = ("--lanes", lanes, "--concurrency", str(concurrency))
     worker = service.start_worker(*arguments, PGAPPNAME="worker")
     worker.wait_for_line(r"worker \w+ starts", timeout=PATIENCE)
@@ -46,7 +48,7 @@ def start_worker(service: BenchService, *, concurrency: int, lanes: str = "tasks
 
 
 def submitted(service: BenchService, body: Mapping[str, Any], *, number: int = 0, prompt: str = "") -> str:
-    """The id of a new task of this account. Raises Incorrect."""
+    """Submits a task for this account; returns its id. Raises Incorrect."""
     sent = {**body, "params": {**body["params"], **({"prompt": prompt} if prompt else {})}}
     headers = {"Authorization": seed.authorizations(number + 1)[number]}
     answer = requests.post(f"{service.base_url}/v1/tasks", json=sent, headers=headers, timeout=PATIENCE)
@@ -56,7 +58,7 @@ def submitted(service: BenchService, body: Mapping[str, Any], *, number: int = 0
 
 
 def preload(service: BenchService, body: Mapping[str, Any], count: int, *, owners: int = clones.OWNERS) -> str:
-    """Queue so many tasks, one by HTTP and its copies by the database; returns what all their ids begin with."""
+    """Queues `count` tasks, one by HTTP and its copies by the database; returns the prefix of their ids."""
     web = service.start_web()
     first = submitted(service, body)
     web.stop()
@@ -66,7 +68,7 @@ def preload(service: BenchService, body: Mapping[str, Any], count: int, *, owner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preloaded:
-    """A database with a full queue, which nobody uses; the ids of its queued tasks begin with `prefix`."""
+    """A database with a full queue, used only as a template; the ids of its queued tasks begin with `prefix`."""
 
     bench: Bench
     url: str
@@ -74,7 +76,7 @@ class Preloaded:
 
     @contextmanager
     def copy(self, **environment: str) -> Iterator[BenchService]:
-        """A service on a copy of it; start its processes."""
+        """Yields a service on a copy of the database, with no processes started."""
         url, plugged = self.bench.databases.copy(self.url), {"PYTHONPATH": str(plugin.install(self.bench.folder))}
         try:
             with self.bench.service(url, **plugged, **environment) as service:
@@ -85,7 +87,7 @@ class Preloaded:
 
 @contextmanager
 def preloaded(bench: Bench, offer: str, body: Mapping[str, Any], count: int) -> Iterator[Preloaded]:
-    """So many queued tasks of this offer, for each round to begin with."""
+    """Yields `count` queued tasks of this offer, for each round to begin with."""
     with bench.database() as url:
         with started(bench, url, offer) as service:
             prefix = preload(service, body, count)
@@ -98,7 +100,7 @@ def fetch(url: str, statement: str) -> list[tuple[Any, ...]]:
 
 
 def until(condition: Callable[[], bool], *, seconds: float, every: float = 0.1) -> bool:
-    """Whether it came true in time."""
+    """Waits for the condition; False after a timeout."""
     ends_at = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > ends_at:
@@ -112,7 +114,7 @@ def all_ended(url: str) -> Callable[[], bool]:
 
 
 class Ended:
-    """The tasks with ids that begin so, as far as they have ended, all of them well. Raises Incorrect."""
+    """The ended tasks whose ids have this prefix, all of which succeeded. Raises Incorrect."""
 
     def __init__(self, url: str, prefix: str) -> None:
         ((count, failed, started_at, finished_at),) = fetch(url, ENDS.format(prefix=prefix))
@@ -135,7 +137,7 @@ def check(service: BenchService) -> None:
 
 
 class Watch:
-    """The most of a worker's memory and of its database connections, looked at ten times a second in a block."""
+    """Records the peak of a worker's memory and database connections, sampled ten times a second."""
 
     def __init__(self, worker: Child, url: str) -> None:
         self.worker = worker
@@ -182,8 +184,8 @@ class BenchProvider:
 
 
 def written(url: str) -> int:
-    """Rows that were written in this database so far, by anybody."""
-    time.sleep(1.1)  # sessions tell the statistics once a second
+    """Returns the rows written in this database so far, by anybody."""
+    time.sleep(1.1)  # sessions report statistics once a second
     ((rows,),) = fetch(
         url,
         "SELECT tup_inserted + tup_updated + tup_deleted FROM pg_stat_database WHERE datname = current_database()",

@@ -1,17 +1,17 @@
-"""How late polls come: each is due so many seconds after the one before it was answered. Pure."""
+"""Measures how late polls come: each is due a fixed time after the one before it was answered. Pure."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The smallest value that at least this share of them does not exceed; 0.0 of none."""
+    """Returns the smallest value that at least this share of the values does not exceed; 0.0 of none."""
     ordered = sorted(values)
     return ordered[max(0, ceil(len(ordered) * share) - 1)] if ordered else 0.0
 
 
 class Polls:
-    """The polls of each job, as they come. Moments are seconds of one clock."""
+    """Records each job's polls. Times are seconds of one clock."""
 
     def __init__(self, every: float) -> None:
         self.every = every
@@ -20,7 +20,7 @@ class Polls:
         self._late: list[float] = []
 
     def note(self, jobs: Sequence[str], at: float) -> None:
-        """These jobs are asked for, and answered at once."""
+        """Records a poll of these jobs, answered at once."""
         self.count += len(jobs)
         for job in jobs:
             before = self._last.get(job)
@@ -29,16 +29,16 @@ class Polls:
             self._last[job] = at
 
     def judge_from_now(self) -> None:
-        """Leave out how late polls came so far; what is due stays due."""
+        """Drops the lateness recorded so far; due polls stay due."""
         self._late.clear()
 
     def forget(self, jobs: Iterable[str]) -> None:
-        """No further poll of these is due."""
+        """Expects no further polls of these jobs."""
         for job in jobs:
             self._last.pop(job, None)
 
     def report(self, now: float) -> dict[str, float]:
-        """What came, and how late; a poll that is due and has not come counts with what it is late already."""
+        """Returns counts and lateness; a poll that is overdue counts with its lateness so far."""
         overdue = [now - last - self.every for last in self._last.values() if now > last + self.every]
         late = [*self._late, *overdue]
         return {

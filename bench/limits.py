@@ -1,4 +1,4 @@
-"""A row never hangs: what takes too long has failed."""
+"""Fails rows that take too long."""
 
 import signal
 import threading
@@ -11,8 +11,8 @@ from bench.model import Incorrect
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Raises Incorrect in the block, wherever it is, when the seconds have passed. On the main thread only: a row that
-    runs beside others has but the patience of its steps."""
+    """Raises Incorrect in the block once the seconds have passed. Works only on the main thread: rows that run beside
+    others rely on the timeouts of their steps."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

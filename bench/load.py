@@ -1,4 +1,4 @@
-"""Load over HTTP: wrk where it is there, else our own client. Both send prepared requests, each key in turn."""
+"""Generates load over HTTP with wrk, or else with our own client. Both send prepared requests with the keys in turn."""
 
 import json
 import secrets
@@ -14,13 +14,13 @@ SCRIPT = Path(__file__).with_name("load.lua")
 
 
 def run(plan: LoadPlan, *, connections: int, seconds: float, folder: Path) -> Load:
-    """Keep so many requests in flight for so long; `folder` takes a file."""
+    """Keeps `connections` requests in flight for `seconds`; `folder` is for a temporary file."""
     wrk = shutil.which("wrk")
     return with_wrk(wrk, plan, connections, seconds, folder) if wrk else client.run(plan, connections, seconds)
 
 
 def described() -> str:
-    """Which of the two it is; our own with what it can do at most."""
+    """Names the load generator; our own with its measured limit."""
     if shutil.which("wrk"):
         return "wrk"
     return f"own client, at most {client.ceiling(64).rate:,.0f} requests a second"

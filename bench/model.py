@@ -1,4 +1,4 @@
-"""The words of the benchmark: a row has goals, and contenders that run in turn; each run gives a sample of figures."""
+"""Terms of the benchmark: a row has goals, and contenders that run in turn; each run yields a sample of figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,18 +10,18 @@ OURS = "ours"
 
 
 class Missing(Exception):
-    """A tool, a peer or a machine's ability is not there; the message is its name. What needs it is skipped."""
+    """A tool, a peer or an ability of the machine is missing; the message names it. Whatever needs it is skipped."""
 
 
 class Incorrect(Exception):
-    """A run was not right: rows do not agree, an answer was no 2xx, a plan scans a table. The row has failed."""
+    """A run was wrong: rows disagree, an answer was not 2xx, a plan scans a table. The row has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPlan:
-    """What is sent: a method, a path for each request in turn, a body, and an Authorization for each in turn.
+    """Requests to send: a method, a path for each request in turn, a body, and an Authorization for each in turn.
 
-    With `is_unique` each request has an Idempotency-Key of its own. `keeps_alive` is off for servers that cannot.
+    With `is_unique` each request has an Idempotency-Key of its own.
     """
 
     url: str
@@ -34,7 +34,7 @@ class LoadPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What came back. `refused` counts answers that are no 2xx, and errors of the connection."""
+    """Results of a load. `refused` counts answers other than 2xx, and connection errors."""
 
     answered: int
     refused: int
@@ -49,7 +49,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What one run of one contender gave: figures by name, such as rate (per second), p50_ms, p99_ms, cpu_ms."""
+    """Figures of one contender's run by name, such as rate (per second), p50_ms, p99_ms, cpu_ms."""
 
     figures: Mapping[str, float]
 
@@ -66,9 +66,10 @@ Round = Mapping[str, Sample]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A bound on a figure of ours: as such, in `unit`, or as its ratio to a reference's figure in the same round.
+    """A bound on one of our figures: on the figure itself, in `unit`, or on its ratio to a reference's figure in the
+    same round.
 
-    Exactly one of `at_least` and `at_most` is given. `against` may be OURS, for one figure of ours to another.
+    Exactly one of `at_least` and `at_most` is given. `against` may be OURS, to compare two figures of ours.
     """
 
     figure: str
@@ -81,7 +82,7 @@ class Goal:
 
     @property
     def reference(self) -> str:
-        """The reference's name for the table."""
+        """Returns the reference's name for the table."""
         if self.against is None:
             return "–"
         named = "" if self.against_figure in (None, self.figure) else f" {self.against_figure}"
@@ -89,7 +90,7 @@ class Goal:
 
     @property
     def bound(self) -> str:
-        """The goal in short."""
+        """Returns the goal in short."""
         number = self.at_most if self.at_least is None else self.at_least
         sign = "≤" if self.at_least is None else "≥"
         return f"{sign} {number:g} {self.unit}{' (stretch)' if self.is_stretch else ''}"
@@ -100,13 +101,13 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchRow:
-    """One thing that is measured.
+    """One measurement.
 
-    `contest` is a context manager: it starts what the contenders need, gives them, and stops it. It raises Missing
-    where the row cannot run at all. `quick_seconds` is about what the row takes with --quick. `anchor` names a
-    contender whose rate tells whether the machine was steady, where the goals have no reference of their own. `rounds`
-    is for long rows, of which fewer are enough. `peers` are the environments that it needs, with their requirements.
-    One that `waits` most of its time may run beside others of this kind.
+    `contest` is a context manager that starts what the contenders need, yields them, and stops it. It raises Missing if
+    the row cannot run at all. `quick_seconds` is the row's rough duration with --quick. `anchor` names a contender
+    whose rate shows whether the machine was steady, if the goals have no reference. `rounds` limits the rounds of long
+    rows. `peers` maps the environments that it needs to their requirements. With `waits`, the row mostly waits and may
+    run beside others of this kind.
     """
 
     name: str
@@ -121,14 +122,14 @@ class BenchRow:
 
     @property
     def is_compared(self) -> bool:
-        """Whether it is measured beside others, and needs a machine that nothing else keeps busy."""
+        """Whether the row is compared with references, and so needs an idle machine."""
         return bool(self.peers) or any(goal.against for goal in self.goals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowResult:
-    """What the rounds of a row gave. `skipped` and `failed` say why there are none; `missing` are left-out contenders
-    with what they lacked."""
+    """Rounds of a row. `skipped` or `failed` says why there are none; `missing` maps contenders that were left out to
+    what they lacked."""
 
     name: str
     rounds: tuple[Round, ...] = ()

@@ -15,7 +15,7 @@ from tools.stack import GUNICORN, ROOT
 
 @contextmanager
 def running(bench: Bench) -> Iterator[Child]:
-    """Its process, with the base URL in `url`. Raises Missing."""
+    """Yields its process, with the base URL in `url`. Raises Missing."""
     with bench.copy("naive", fill) as database:
         port = free_port()
         folder = Path(tempfile.mkdtemp(dir=bench.folder))

@@ -1,4 +1,4 @@
-"""Catalogs of the rows about workers: the example's models, sold by a channel of the row's own."""
+"""Catalogs of the rows about workers: the example's models, sold by the row's own channel."""
 
 CHANNEL = """
 version: 1
@@ -15,7 +15,7 @@ MOST = 1_000_000
 
 
 def images(adapter: str, base_url: str) -> str:
-    """`aurora-image` by this channel."""
+    """Offers `aurora-image` on this channel."""
     return CHANNEL.format(
         name="studio",
         adapter=adapter,
@@ -29,7 +29,7 @@ def images(adapter: str, base_url: str) -> str:
 
 
 def films(adapter: str, base_url: str, *, every: float) -> str:
-    """`comet-video` by this channel, whose jobs are polled every so many seconds."""
+    """Offers `comet-video` on this channel, whose jobs are polled every `every` seconds."""
     return CHANNEL.format(
         name="cinema",
         adapter=adapter,
@@ -43,7 +43,7 @@ def films(adapter: str, base_url: str, *, every: float) -> str:
 
 
 def instant() -> str:
-    """Images without any I/O, by the adapter in `bench/plugin/`."""
+    """Offers images without any I/O, from the adapter in `bench/plugin/`."""
     return images("bench_instant", "http://127.0.0.1:9")
 
 

@@ -1,4 +1,4 @@
-"""Environments of the peers: one for each under bench/.peers/, made when it is first needed, never in the product's."""
+"""Environments of the peers below bench/.peers/, each created when first needed, apart from the product's."""
 
 import contextlib
 import subprocess
@@ -15,7 +15,8 @@ YIELDING = ("nice", "-n", "19")
 
 
 def python(name: str, *requirements: str) -> Path:
-    """The interpreter of the peer's environment with exactly these requirements. Raises Missing with the name."""
+    """Returns the interpreter of the peer's environment with exactly these requirements. Raises Missing with the
+    name."""
     home = FOLDER / name
     interpreter, stamp = home / "bin" / "python", home / ".installed"
     wanted = "\n".join(requirements)
@@ -33,7 +34,7 @@ def python(name: str, *requirements: str) -> Path:
 
 
 class Preparation:
-    """Makes these environments, with their requirements by name, while rows run that are compared with nothing."""
+    """Creates environments, by name and requirements, while rows run that are compared with nothing."""
 
     def __init__(self, wanted: Mapping[str, Sequence[str]]) -> None:
         self._thread = threading.Thread(target=self._prepare, args=(wanted,), name="peers", daemon=True)
@@ -44,5 +45,5 @@ class Preparation:
 
     def _prepare(self, wanted: Mapping[str, Sequence[str]]) -> None:
         for name, requirements in wanted.items():
-            with contextlib.suppress(Missing):  # as the row that needs it will say
+            with contextlib.suppress(Missing):  # the row that needs it will report it
                 python(name, *requirements)

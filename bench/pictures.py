@@ -1,5 +1,5 @@
-"""A valid picture of any number of bytes, and a film that is told by its first box. Constant, so that making them costs
-nothing. Knows nothing of the service."""
+"""Makes a valid picture of any size in bytes, and a film recognizable by its first box. Constant, so that making them
+costs nothing."""
 
 import struct
 import zlib
@@ -13,7 +13,8 @@ def chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def png(size: int = 0) -> bytes:
-    """A PNG of one black pixel, padded by a private chunk to so many bytes; the smallest one where that is fewer."""
+    """Returns a PNG of one black pixel, padded by a private chunk to `size` bytes; the smallest PNG if that is
+    larger."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
     data = chunk(b"IDAT", zlib.compress(b"\0\0\0\0"))
     bare = len(head) + len(data) + 8 + 12

@@ -1,6 +1,6 @@
-"""The plans of what the service really runs: PostgreSQL writes each statement's plan into its log (auto_explain).
+"""Reads the plans of the service's real statements, which PostgreSQL logs (auto_explain).
 
-A sequential scan of a big table is a failure. So nothing is copied from the code, and no statement is forgotten.
+A sequential scan of a big table is a failure. No statement is copied from the code, so none is forgotten.
 """
 
 import json
@@ -38,14 +38,14 @@ LISTS = re.compile(r"'\[\{.*?\}\]'")
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Scan:
-    """A sequential scan of a big table, and the statement that made it."""
+    """A sequential scan of a big table, with its statement."""
 
     table: str
     statement: str
 
 
 def record(databases: Databases, url: str) -> None:
-    """Log the plan of each statement of new sessions in this database. Raises Missing."""
+    """Logs the plan of each statement of new sessions in this database. Raises Missing."""
     if databases.log is None:
         raise Missing("a private PostgreSQL, whose log can be read")
     try:
@@ -64,7 +64,7 @@ SETTINGS = (
 
 
 def read(log: str) -> Iterator[Mapping[str, Any]]:
-    """The plans in a server's log: `Query Text` and `Plan`."""
+    """Yields the plans in a server's log: `Query Text` and `Plan`."""
     for match in PLAN.finditer(log):
         yield json.loads(match[1], strict=False)
 
@@ -76,7 +76,7 @@ def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def scans(explained: Mapping[str, Any]) -> list[Scan]:
-    """The sequential scans of big tables in one plan."""
+    """Yields the sequential scans of big tables in one plan."""
     statement = LISTS.sub("'[…]'", " ".join(explained["Query Text"].split()))
     return [
         Scan(table=node["Relation Name"], statement=statement)

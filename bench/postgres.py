@@ -1,5 +1,8 @@
-"""PostgreSQL for the benchmark: the server that BENCH_DATABASE_URL names, or a private one that is as durable as in
-production. Databases are copies of templates, so that each row begins with the same preloaded tables."""
+"""Provides PostgreSQL for the benchmark: the server of BENCH_DATABASE_URL, or a private one, as durable as in
+production.
+
+Databases are copies of templates, so that each row begins with the same preloaded tables.
+"""
 
 import contextlib
 import os
@@ -29,10 +32,10 @@ SETTINGS = {
 
 
 class DurableServer(Server):
-    """A private server on a Unix socket that flushes each commit to the disk."""
+    """A private server on a Unix socket that flushes each commit to disk."""
 
     def start(self) -> None:
-        """Raises NoPostgres with what the server said."""
+        """Starts the server. Raises NoPostgres with the server's message."""
         self._run("initdb", "-U", "darkroom", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
         settings = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
         log = str(self.scratch / "log")
@@ -44,7 +47,8 @@ class DurableServer(Server):
 
 
 class Databases:
-    """Databases on one server. Where it is ours, `pid` is its main process, `log` its log, `folder` its programs'."""
+    """Databases on one server. For a private one, `pid` is its main process, `log` its log, `folder` that of its
+    programs."""
 
     def __init__(
         self, url: str, *, pid: int | None = None, log: Path | None = None, folder: Path | None = None
@@ -55,7 +59,7 @@ class Databases:
         self.folder = folder
 
     def program(self, name: str) -> str:
-        """The path of one of PostgreSQL's own programs. Raises Missing."""
+        """Returns the path of one of PostgreSQL's programs. Raises Missing."""
         beside = self.folder / name if self.folder else None
         found = str(beside) if beside and beside.exists() else shutil.which(name)
         if found is None:
@@ -63,18 +67,18 @@ class Databases:
         return found
 
     def execute(self, statement: str, *names: str, url: str = "") -> None:
-        """Run a statement that names things, outside of any transaction."""
+        """Runs a statement that names database objects, outside a transaction."""
         with psycopg.connect(url or self.url, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
     def empty(self, prefix: str) -> str:
-        """The URL of a new database."""
+        """Creates a database; returns its URL."""
         name = f"{prefix}_{secrets.token_hex(4)}"
         self.execute("CREATE DATABASE {}", name)
         return renamed(self.url, name)
 
     def copy(self, template_url: str) -> str:
-        """The URL of a new database like another one, which nobody may be using."""
+        """Creates a database as a copy of an idle one; returns its URL."""
         name, template = f"bench_{secrets.token_hex(4)}", name_of(template_url)
         self.execute("CREATE DATABASE {} TEMPLATE {}", name, template)
         return renamed(self.url, name)
@@ -83,7 +87,7 @@ class Databases:
         self.execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", name_of(url))
 
     def emulate_flush(self, url: str) -> None:
-        """Let each commit in this database wait 1 ms before its flush, as on a slower disk. Raises Missing."""
+        """Makes each commit in this database wait 1 ms before its flush, as on a slower disk. Raises Missing."""
         try:
             self.execute("ALTER DATABASE {} SET commit_delay = 1000", name_of(url))
             self.execute("ALTER DATABASE {} SET commit_siblings = 0", name_of(url))
@@ -100,7 +104,7 @@ def name_of(url: str) -> str:
 
 
 def client_environment(url: str) -> dict[str, str]:
-    """What libpq programs, such as pgbench, connect with."""
+    """Returns the environment with which libpq programs such as pgbench connect."""
     parts = urlsplit(url)
     host = parts.hostname or parse_qs(parts.query).get("host", [""])[0]
     found = {
@@ -115,7 +119,7 @@ def client_environment(url: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def databases() -> Iterator[Databases]:
-    """The server for as long as the block lasts. Raises Missing."""
+    """Yields the server. Raises Missing."""
     if given := os.environ.get("BENCH_DATABASE_URL"):
         yield Databases(given)
         return

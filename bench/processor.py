@@ -1,4 +1,5 @@
-"""CPU seconds of a process and all its descendants, those that have ended and were waited for included. Linux only."""
+"""Measures the CPU seconds of a process and all its descendants, including ended ones that were waited for. Linux
+only."""
 
 import os
 from collections import defaultdict
@@ -10,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def fields(pid: int) -> list[str]:
-    """/proc/<pid>/stat after the command's name: state, parent, …; empty where the process is gone."""
+    """Returns /proc/<pid>/stat from after the command's name: state, parent, …; empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -18,7 +19,7 @@ def fields(pid: int) -> list[str]:
 
 
 def tree(pid: int) -> list[int]:
-    """The process and its living descendants."""
+    """Returns the process and its living descendants."""
     children: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (found := fields(int(entry.name))):
@@ -31,7 +32,7 @@ def tree(pid: int) -> list[int]:
 
 
 def seconds(pid: int | None) -> float:
-    """User and system seconds together; 0 for None. Raises Missing where the system does not tell."""
+    """Returns user and system seconds together; 0 for None. Raises Missing where the system does not report them."""
     if pid is None:
         return 0.0
     if not Path("/proc/self/stat").exists():
@@ -40,6 +41,6 @@ def seconds(pid: int | None) -> float:
 
 
 def resident_mb(pid: int) -> float:
-    """Resident memory of the process and its descendants, in MB; shared pages count for each."""
+    """Returns the resident memory of the process and its descendants in MB; shared pages count for each."""
     pages = sum(int(found[21]) for one in tree(pid) if (found := fields(one)))
     return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000

@@ -1,9 +1,9 @@
-"""A provider in a process of its own, as fast as Python makes it: `python -m bench.provider`, then GET /_/report.
+"""A provider in its own process, as fast as Python allows: `python -m bench.provider`, then GET /_/report.
 
-It speaks as much of three protocols as their adapters need: `openai_images` below /images (pictures at once or after a
-delay, as base64 or by URL), `ark_content_tasks` below /batch (films that are polled in batches) and `openai_videos`
-below /single (one poll a job). A job that it never sold works for ever, until POST /_/set finishes it: so a benchmark
-can put thousands of open jobs into the database and nothing here. It notes when each poll came.
+It implements three protocols as far as their adapters need: `openai_images` below /images (pictures at once or after a
+delay, as base64 or by URL), `ark_content_tasks` below /batch (films polled in batches) and `openai_videos` below
+/single (one poll per job). Jobs that it never sold run until POST /_/set finishes them, so a benchmark can put
+thousands of open jobs into the database alone. It records the time of each poll.
 """
 
 import argparse
@@ -26,7 +26,7 @@ BATCH = "/batch/contents/generations/tasks"
 
 
 class ProviderState:
-    """What all connections share; `set` changes it between two runs."""
+    """State shared by all connections; `set` changes it between two runs."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -65,7 +65,7 @@ class ProviderState:
             self.finished.setdefault(job, 0.0)
 
     def status_of(self, job: str) -> dict[str, object]:
-        """As both protocols show it. The moment at which a result was told first is noted."""
+        """Returns the job's status in the form of both protocols. Records when a result was first reported."""
         if job not in self.finished:
             return {"id": job, "status": "running"}
         if not self.finished[job]:
@@ -90,7 +90,7 @@ class ProviderState:
 
 
 def answer(state: ProviderState, method: str, target: str, body: bytes) -> tuple[bytes, str, float]:
-    """The body, its type and after how many seconds it is sent."""
+    """Returns the body, its type, and the delay in seconds."""
     path, _, query = target.partition("?")
     state.requests[f"{method} {path.split('/')[1]}"] += 1
     if path == "/_/set":
@@ -108,7 +108,7 @@ def answer(state: ProviderState, method: str, target: str, body: bytes) -> tuple
 
 
 def job_answer(state: ProviderState, method: str, path: str, query: str) -> dict[str, object]:
-    """Of the two protocols with jobs."""
+    """Answers the two protocols with jobs."""
     if method == "POST":
         return {"id": f"job-{next(state.names)}", "status": "queued"}
     if path == BATCH:
@@ -119,7 +119,7 @@ def job_answer(state: ProviderState, method: str, path: str, query: str) -> dict
 
 
 class Exchanges(asyncio.Protocol):
-    """One kept-alive connection: a request, its answer, the next."""
+    """A kept-alive connection: one request after another."""
 
     def __init__(self, state: ProviderState) -> None:
         self.state = state
@@ -158,8 +158,8 @@ class Exchanges(asyncio.Protocol):
 
 
 def split(buffer: bytes) -> tuple[str, str, bytes, bytes, bytes] | None:
-    """Method, target, headers in lower case, body and what follows; None while the request is not complete. Chunked
-    bodies are of one size: what the adapters send is small."""
+    """Splits off a request: method, target, lower-case headers, body and the rest; None while it is incomplete. Assumes
+    that a chunked body is one chunk: adapters send small ones."""
     head, found, rest = buffer.partition(b"\r\n\r\n")
     if not found:
         return None

@@ -1,6 +1,6 @@
-"""`python -m bench.report`: writes the tables between the markers of docs/performance.md anew, and the chart beside it.
+"""`python -m bench.report`: rewrites the tables between the markers of docs/performance.md, and the chart beside it.
 
-They come from bench/results/before.json and after.json.
+Source: bench/results/before.json and after.json.
 """
 
 import json
@@ -23,7 +23,7 @@ HEADINGS = ("row", "figure", "reference", "goal", *STATES)
 
 
 def found(state: str) -> dict[str, RowResult]:
-    """Of all files of this state, whose names begin so."""
+    """Reads all result files of this state, by prefix."""
     return {name: result for path in files(state) for name, result in results.read(path).items()}
 
 
@@ -36,7 +36,7 @@ def verdict(row: BenchRow, goal: Goal, state: Mapping[str, RowResult]) -> GoalVe
 
 
 def cell(verdict: GoalVerdict | None) -> str:
-    """The value, its spread and the verdict."""
+    """Returns the value, its spread and the verdict."""
     if verdict is None:
         return "–"
     if verdict.value is None:
@@ -56,7 +56,7 @@ def markdown(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]
 
 
 def figures(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]]) -> str:
-    """What the runs themselves gave, as medians: all figures of all contenders."""
+    """Returns all figures of all contenders, as medians."""
     lines = ["| row | contender | before | after |", "|---|---|---|---|"]
     for row in every:
         by_state = {state: table.medians(states[state][row.name]) for state in STATES if row.name in states[state]}
@@ -80,7 +80,7 @@ def provenance() -> str:
 
 
 def share(verdict: GoalVerdict | None) -> float | None:
-    """Of the goal; a bound from above counts turned round, so that longer is always better."""
+    """Returns the share of the goal; inverted for an upper bound, so that longer is always better."""
     if verdict is None or not verdict.value:
         return None
     goal = verdict.goal
@@ -100,7 +100,7 @@ def bars(every: list[BenchRow], states: Mapping[str, Mapping[str, RowResult]]) -
 
 
 def replaced(text: str, marker: str, content: str) -> str:
-    """The document with this between its markers. Raises ValueError where they are missing."""
+    """Replaces the text between the markers. Raises ValueError if they are missing."""
     pattern = re.compile(rf"(<!-- {marker} -->\n).*?(<!-- end of {marker} -->)", re.DOTALL)
     if not pattern.search(text):
         raise ValueError(f"no markers of {marker}")

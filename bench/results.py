@@ -1,4 +1,4 @@
-"""Results as JSON: what each round gave, with the date, the machine and the versions. One file for each state."""
+"""Stores results as JSON: the figures of each round, with date, machine and versions. One file for each state."""
 
 import json
 import os
@@ -38,14 +38,14 @@ def load(name: str, stored: Mapping[str, Any]) -> RowResult:
 
 
 def read(path: Path) -> dict[str, RowResult]:
-    """The results by row; none where there is no such file."""
+    """Returns the results by row; none without such a file."""
     if not path.exists():
         return {}
     return {name: load(name, stored) for name, stored in json.loads(path.read_text())["rows"].items()}
 
 
 def merge(path: Path, found: list[RowResult], versions: Mapping[str, str]) -> None:
-    """Write these rows into the file; what it holds of other rows stays."""
+    """Writes these rows into the file, keeping its other rows."""
     stored = json.loads(path.read_text()) if path.exists() else {"rows": {}, "versions": {}}
     stored |= {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
     stored["versions"] |= {"Django": django.__version__, "psycopg": psycopg.__version__, **versions}

@@ -1,4 +1,4 @@
-"""Runs the rounds of a row: each contender once in each round, in turn, so that all see the same machine."""
+"""Runs the rounds of a row: each contender once in each round, in turn, so that all meet the same conditions."""
 
 import time
 import traceback
@@ -13,7 +13,7 @@ Say = Callable[[str], None]
 
 
 def one_round(contest: Contest, missing: dict[str, str], say: Say) -> Round:
-    """Run each contender that is not missing; one that turns out to be is left out from now on."""
+    """Runs each contender that is not missing; one found to be missing is left out from then on."""
     samples: dict[str, Sample] = {}
     for name, contender in contest.items():
         if name in missing:
@@ -29,7 +29,7 @@ def one_round(contest: Contest, missing: dict[str, str], say: Say) -> Round:
 
 
 def run(row: BenchRow, bench: Any, say: Say) -> RowResult:
-    """All rounds of a row. What fails, fails this row alone."""
+    """Runs all rounds of a row. A failure fails only this row."""
     missing: dict[str, str] = {}
     started = time.monotonic()
     try:
@@ -52,14 +52,14 @@ def run(row: BenchRow, bench: Any, say: Say) -> RowResult:
 
 
 def groups(rows: Sequence[BenchRow], *, is_quick: bool) -> Iterator[list[BenchRow]]:
-    """Each alone; but in a quick run those that wait most of their time go together, where they follow each other."""
+    """Returns each row alone; in a quick run, consecutive rows that mostly wait are grouped."""
     for waits, those in groupby(rows, key=lambda row: row.waits and is_quick):
         listed = list(those)
         yield from [listed] if waits else [[row] for row in listed]
 
 
 def run_beside(rows: Sequence[BenchRow], bench: Any, say: Say) -> list[RowResult]:
-    """Rows side by side; what each of several says is said at its end."""
+    """Runs rows concurrently; the output of each comes at its end."""
 
     def run_one(row: BenchRow) -> RowResult:
         said: list[str] = []

@@ -1,8 +1,8 @@
 """Fills a migrated database through the models of the tree that it runs in: accounts, keys, ended tasks.
 
-It runs as a script in a process of its own, `python -P seed.py --accounts N --tasks N`, with the tree as its folder.
-One task is made through the models; the others are copies made by the database, so that millions take seconds.
-Books, events and holds are right: `check_ledger` finds nothing.
+Runs as a script in its own process, `python -P seed.py --accounts N --tasks N`, with the tree as its working directory.
+One task is made through the models; the database copies it, so that millions take seconds. Books, events and holds are
+right: `check_ledger` finds nothing.
 """
 
 import argparse
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 CREDIT = 10**15  # micro-USD
 PRICE = 40_000
-MOST = 10_000_000  # no limit is ever reached
-DETAILED = 30_000  # so many of the first tasks have a paid call and a callback, too
+MOST = 10_000_000  # beyond every limit
+DETAILED = 30_000  # of the first tasks, which also have a paid call and a callback
 TASK = "{task}"
 RECEIVER = "https://receiver.example/"
 
 
 def secret(number: int) -> str:
-    """The API key of the account of this number, from 0; the load generator knows it too."""
+    """Returns the API key of the account with this number, from 0; the load generator computes it too."""
     return "dr-task-" + hashlib.sha256(f"bench {number}".encode()).hexdigest()[:43]
 
 
@@ -32,7 +32,7 @@ def authorizations(count: int) -> list[str]:
 
 
 def ended_id(number: str) -> str:
-    """An SQL expression: the id of the ended task of this number, older than any real one."""
+    """Returns an SQL expression for the id of the ended task with this number, older than any real one."""
     return f"'task_00' || lpad(({number})::text, 24, '0')"
 
 
@@ -67,7 +67,7 @@ def fill(accounts: int, tasks: int) -> None:
 
 
 def open_accounts(count: int) -> None:
-    """Accounts with money, a key each, limits out of reach."""
+    """Creates accounts with money, a key each, and limits out of reach."""
     from accounts.authentication import digest
     from accounts.models import Account, ApiKey, KeySecret
     from billing.models import LedgerEntry
@@ -98,8 +98,8 @@ def open_accounts(count: int) -> None:
 
 
 def end_tasks(accounts: int, count: int) -> None:
-    """Succeeded tasks with payload, settled hold, charge and three events each, dealt to the accounts in turn; the
-    first ones with call and delivery."""
+    """Creates succeeded tasks with payload, settled hold, charge and three events each, dealt to the accounts in turn;
+    the first ones also have a call and a delivery."""
     from django.utils import timezone
 
     from billing.models import Hold, LedgerEntry
@@ -132,7 +132,7 @@ def end_tasks(accounts: int, count: int) -> None:
     )
     params = {"prompt": "p" * 700, "n": 1, "image_size": "1K", "aspect_ratio": "1:1"}
     trace = {"plan": "standard", "routes": []}
-    # Marked as retention leaves what is so old; the params stay, so that a GET reads as much as it does of a young one.
+    # Marked as pruned like old tasks; the params stay, so that a GET reads as much as for a new one.
     TaskPayload.objects.create(task=first, params=params, trace=trace, pruned_at=now)
     Hold.objects.create(
         reference=first.id, account_id=1, amount_micros=PRICE, state="settled", created_at=now, closed_at=now
@@ -178,7 +178,7 @@ def end_tasks(accounts: int, count: int) -> None:
 def multiply(
     model: "type[Model]", key: str, first: str, count: int, changes: dict[str, str], *, numbered: bool = False
 ) -> None:
-    """Copy the rows of task 0 to tasks 1 … count-1. Changes are SQL expressions of n, by column, in which TASK is the
+    """Copies the rows of task 0 to tasks 1 … count-1. Changes are SQL expressions of n by column, in which TASK is the
     task's id; `numbered` rows get new ids."""
     from django.db import connection
 
@@ -201,7 +201,7 @@ def multiply(
 
 
 def charge_accounts(accounts: int, count: int) -> None:
-    """Balances as the charges left them."""
+    """Sets the balances that the charges left."""
     from django.db import connection
 
     with connection.cursor() as cursor:

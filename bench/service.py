@@ -1,4 +1,4 @@
-"""The service of the measured tree: its processes, its commands, and the CPU seconds of each kind of process."""
+"""Runs the service of the measured tree: its processes, its commands, and their CPU seconds by kind."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ WEB_PROCESSES = "2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """CPU seconds so far. `database` is 0 where the server is not ours, and in SQLite, which has no process."""
+    """CPU seconds so far. `database` is 0 if the server is not ours, and for SQLite, which has no process."""
 
     web: float
     worker: float
@@ -28,7 +28,7 @@ class Spent:
         )
 
     def each(self, count: float) -> Mapping[str, float]:
-        """As figures in milliseconds for each of `count` tasks; `cpu_ms` is all together."""
+        """Returns milliseconds for each of `count` tasks; `cpu_ms` is the sum."""
         if not count:
             return {}
         kinds = {"web_": self.web, "worker_": self.worker, "database_": self.database}
@@ -37,7 +37,7 @@ class Spent:
 
 
 class BenchService(Stack):
-    """A stack of the measured tree, with limits out of the way. Children are named web, worker and sandbox."""
+    """A stack of the measured tree, with limits out of reach. Its children are named web, worker and sandbox."""
 
     def __init__(
         self, *, tree: Path, python: Path, folder: Path, database_pid: int | None, environment: Mapping[str, str]
@@ -68,11 +68,11 @@ class BenchService(Stack):
         return self.environment["DATABASE_URL"]
 
     def pids(self, name: str) -> list[int]:
-        """The main processes of this kind."""
+        """Returns the main processes of this kind."""
         return [child.process.pid for child in self.children if child.name == name and child.is_running]
 
     def spent(self) -> Spent:
-        """Raises Missing where the system does not tell."""
+        """Returns the CPU seconds so far. Raises Missing where the system does not report them."""
         return Spent(
             web=sum(map(processor.seconds, self.pids("web"))),
             worker=sum(map(processor.seconds, self.pids("worker"))),
@@ -80,12 +80,12 @@ class BenchService(Stack):
         )
 
     def manage(self, *arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """As `Stack.manage`, without Django's checks of the project: a run has dozens of commands."""
+        """Runs a command like `Stack.manage`, without Django's system checks: a run has dozens of commands."""
         name, *others = arguments
         return super().manage(name, "--skip-checks", *others, check=check, **environment)
 
     def pause(self) -> None:
-        """Stop all processes for now, so that they take nothing from a reference that runs."""
+        """Suspends all processes, so that they take nothing from a reference that runs."""
         self._signal(signal.SIGSTOP)
 
     def unpause(self) -> None:
@@ -101,5 +101,5 @@ class BenchService(Stack):
         super().stop()
 
     def last_words(self) -> str:
-        """The ends of all logs, for a message."""
+        """Returns the ends of all logs, for a message."""
         return "\n".join(f"{child.name}:\n{child.tail()}" for child in self.children)

@@ -1,4 +1,4 @@
-"""Counts the statements that a private PostgreSQL server gets, by the application's name, out of its log."""
+"""Counts the statements that a private PostgreSQL server receives, by application name, from its log."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ LOUD = {"log_statement": "'all'", "log_line_prefix": "'%a|'"}
 
 
 def log_of(databases: Databases) -> Path:
-    """Raises Missing where the server is not ours."""
+    """Returns the server's log. Raises Missing if the server is not ours."""
     if databases.log is None:
         raise Missing("a PostgreSQL server of our own")
     return databases.log
@@ -29,17 +29,17 @@ def change(url: str, settings: dict[str, str]) -> None:
             change = f"SET {name} = {value}" if value else f"RESET {name}"
             connection.execute(f"ALTER SYSTEM {change}".encode())
         connection.execute("SELECT pg_reload_conf()")
-        connection.execute("SELECT pg_sleep(0.2)")  # every session takes it up with its next statement
+        connection.execute("SELECT pg_sleep(0.2)")  # every session applies it with its next statement
 
 
 def count(text: str) -> Counter[str]:
-    """The statements of each application, but for those that only begin and end transactions."""
+    """Counts each application's statements, except those that only begin and end transactions."""
     return Counter(name for name, word in LINE.findall(text) if word.upper() not in OF_TRANSACTIONS)
 
 
 @contextmanager
 def counted(databases: Databases) -> Iterator[Counter[str]]:
-    """What comes in while the block lasts; filled at its end. Raises Missing."""
+    """Counts what arrives during the block; filled at its end. Raises Missing."""
     log, found = log_of(databases), Counter[str]()
     change(databases.url, LOUD)
     begin = log.stat().st_size

@@ -1,7 +1,7 @@
-"""Many event streams in one process: `python -m bench.stream_client URL STREAMS KEYS`, one command a line.
+"""Opens many event streams in one process: `python -m bench.stream_client URL STREAMS KEYS`.
 
-It opens so many streams of so many keys and prints `open`. Each `watch` prints, as JSON, how many streams were told of
-an event since, and when the last of them was (time.monotonic). What came before is forgotten.
+Prints `open` once all streams are open. For each input line `watch` it prints, as JSON, how many streams received an
+event since, and when the last did (time.monotonic). Earlier events are forgotten.
 """
 
 import argparse
@@ -22,7 +22,7 @@ LONGEST_WAIT = 15.0
 
 
 class Streams:
-    """When each stream was last told something, by its number."""
+    """When each stream last received an event, by number."""
 
     def __init__(self) -> None:
         self.opened = 0

@@ -1,4 +1,4 @@
-"""What rows run in: the tree that is measured, a scratch folder, the database server, and services of the tree."""
+"""Surroundings of the rows: the measured tree, a scratch folder, the database server, and services of the tree."""
 
 import os
 import shutil
@@ -25,14 +25,14 @@ TASKS = 30_000
 
 
 class Bench:
-    """One run of the benchmark. What it starts, it stops at its end."""
+    """One run of the benchmark, which stops at its end everything it started."""
 
     def __init__(self, *, tree: Path, is_quick: bool, rounds: int) -> None:
         self.tree = tree
         self.is_quick = is_quick
         self.rounds = rounds
         self.seconds = 2 if is_quick else 4
-        self.script_seconds = 1 if is_quick else 4  # of references that do not slow down with what they have written
+        self.script_seconds = 1 if is_quick else 4  # for references that do not slow down as their tables grow
         self.folder = Path(tempfile.mkdtemp(prefix="darkroom-bench-"))
         self.secrets = {
             "SECRET_KEY": "bench-" + os.urandom(40).hex(),
@@ -52,24 +52,24 @@ class Bench:
 
     @property
     def python(self) -> Path:
-        """The measured tree's own interpreter."""
+        """Returns the measured tree's own interpreter."""
         own = self.tree / ".venv" / "bin" / "python"
         return own if own.exists() else ROOT / ".venv" / "bin" / "python"
 
     @cached_property
     def databases(self) -> Databases:
-        """The PostgreSQL server, started when the first row asks for it. Raises Missing."""
+        """Returns the PostgreSQL server, started on first use. Raises Missing."""
         return self._stack.enter_context(postgres.databases())
 
     @contextmanager
     def database(self, *, tasks: int = TASKS) -> Iterator[str]:
-        """The URL of a PostgreSQL database of the tree, preloaded and analysed. Raises Missing."""
+        """Yields the URL of a PostgreSQL database of the tree, preloaded and analyzed. Raises Missing."""
         with self.copy(f"{tasks} tasks", lambda url: self.fill(url, tasks=tasks)) as url:
             yield url
 
     @contextmanager
     def copy(self, kind: str, fill: Callable[[str], None]) -> Iterator[str]:
-        """The URL of a copy of the template of this kind, which is filled when it is first needed. Raises Missing."""
+        """Yields the URL of a copy of the `kind` template, which is filled on first use. Raises Missing."""
         with self._filling:
             server = self.databases
             if kind not in self._templates:
@@ -84,7 +84,7 @@ class Bench:
 
     @contextmanager
     def sqlite(self, *, tasks: int = TASKS) -> Iterator[str]:
-        """The same as a SQLite file."""
+        """Yields the URL of a preloaded SQLite file."""
         kind = f"sqlite-{tasks}"
         if kind not in self._templates:
             template = self.folder / f"template-{tasks}.sqlite3"
@@ -96,7 +96,7 @@ class Bench:
             yield f"sqlite:///{file}"
 
     def fill(self, url: str, *, tasks: int) -> None:
-        """Migrate and load: the example catalog, accounts with a key each, and ended tasks."""
+        """Migrates and loads: the example catalog, accounts with a key each, and ended tasks."""
         service = self._new_service(url)
         service.manage("migrate", "--noinput")
         service.manage("load_catalog", "catalog.example.yaml")
@@ -107,7 +107,7 @@ class Bench:
 
     @contextmanager
     def service(self, database_url: str, **environment: str) -> Iterator[BenchService]:
-        """A service of the tree on this database; start its processes, they are stopped at the end of the block."""
+        """Yields a service of the tree on this database, with no processes started; stops them at the end."""
         service = self._new_service(database_url, **environment)
         try:
             yield service
@@ -124,14 +124,14 @@ class Bench:
         )
 
     def keep(self, name: str, opening: AbstractContextManager[Kept]) -> Kept:
-        """What several rows share and what is slow to start: opened when it is first asked for, closed at the end."""
+        """Opens what several rows share, on first use; closed at the end of the run."""
         if name not in self._kept:
             self._kept[name] = self._stack.enter_context(opening)
         kept: Kept = self._kept[name]
         return kept
 
     def versions(self) -> dict[str, str]:
-        """Of what took part, as far as it has been started."""
+        """Returns the versions of everything started so far."""
         found = {"load": load.described()}
         if "databases" in self.__dict__:
             found["PostgreSQL"] = self.databases.version()
@@ -139,7 +139,7 @@ class Bench:
 
 
 def tool(name: str) -> str:
-    """The path of a program. Raises Missing."""
+    """Returns the path of a program. Raises Missing."""
     found = shutil.which(name)
     if found is None:
         raise Missing(name)

@@ -1,4 +1,4 @@
-"""The table: a line for each goal of each row, in text. Pure."""
+"""Prints the table: a line for each goal of each row. Pure."""
 
 from collections.abc import Iterable
 from statistics import median
@@ -10,7 +10,7 @@ HEADINGS = ("row", "figure", "reference", "ratio (least–most)", "goal", "verdi
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, thousands with commas."""
+    """Formats a number with three significant digits, thousands with commas."""
     if value is None:
         return "–"
     if abs(value) >= 100:
@@ -28,7 +28,7 @@ def cells(row: BenchRow, verdict: GoalVerdict) -> tuple[str, ...]:
 
 
 def medians(result: RowResult) -> dict[str, list[str]]:
-    """Each contender's figures, `name median`."""
+    """Returns each contender's figures, as `name median`."""
     found: dict[str, list[str]] = {}
     for contender in dict.fromkeys(name for one in result.rounds for name in one):
         names = dict.fromkeys(f for one in result.rounds if contender in one for f in one[contender].figures)
@@ -41,7 +41,7 @@ def lines_of(pairs: Iterable[tuple[BenchRow, RowResult]]) -> list[tuple[str, ...
 
 
 def text(pairs: Iterable[tuple[BenchRow, RowResult]]) -> str:
-    """Columns as wide as they must be."""
+    """Formats pairs in columns as wide as needed."""
     lines = [HEADINGS, *lines_of(pairs)]
     widths = [max(len(line[n]) for line in lines) for n in range(len(HEADINGS))]
     return "\n".join(

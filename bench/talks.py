@@ -1,4 +1,4 @@
-"""A child process that is told what to do line by line, and answers each line with a line."""
+"""A child process that answers each line with a line."""
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from bench.model import Incorrect
 
 
 class Talk:
-    """One such process. Raises Incorrect where it ends instead of answering."""
+    """One such process. Raises Incorrect if it ends instead of answering."""
 
     def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
         self.process = process
@@ -34,7 +34,7 @@ class Talk:
 
 @contextmanager
 def talking(command: Sequence[str], *, folder: Path, environment: Mapping[str, str], log: Path) -> Iterator[Talk]:
-    """Killed at the end of the block. What it says beside its answers goes to the log."""
+    """Starts the process, and kills it at the end of the block. Its error output goes to the log."""
     with log.open("w") as errors:
         process = subprocess.Popen(
             command,

@@ -1,4 +1,4 @@
-"""From rounds to verdicts: per-round ratios, their median and spread, and whether a goal is met. Pure."""
+"""Judges rounds: ratios within each round, their median and spread, and whether a goal is met. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from statistics import median
 from bench.model import OURS, BenchRow, Goal, Round, RowResult
 
 LARGEST_SPREAD = 2.0
-"""Where the reference's own figure moves further from round to round, nothing is concluded."""
+"""Beyond this spread of the reference's own figure between rounds, nothing is concluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalVerdict:
-    """One goal of one row. `value` is what the goal bounds, as median, least and most over the rounds; `figure` and
-    `reference` are medians of what it is made of. `word` is pass, miss, unsure, failed or skipped: and why."""
+    """Verdict on one goal of one row. `value` is the bounded value, as median, least and most over the rounds; `figure`
+    and `reference` are medians of its parts. `word` is pass, miss, unsure, failed or skipped, with the reason."""
 
     goal: Goal
     word: str
@@ -25,17 +25,17 @@ class GoalVerdict:
 
 
 def spread(figures: Sequence[float]) -> float:
-    """The greatest over the smallest; 1 for none."""
+    """Returns the largest over the smallest; 1 for none."""
     return max(figures) / min(figures) if figures and min(figures) > 0 else 1.0
 
 
 def figures_of(rounds: Sequence[Round], contender: str, figure: str) -> list[float]:
-    """The figure of each round that has it."""
+    """Returns the figure of each round that has it."""
     return [r[contender].figures[figure] for r in rounds if contender in r and figure in r[contender].figures]
 
 
 def values_of(goal: Goal, rounds: Sequence[Round]) -> list[float]:
-    """What the goal bounds, for each round that has both sides: the figure itself or its ratio."""
+    """Returns the bounded values of all rounds that have both sides: the figure itself or its ratio."""
     if goal.against is None:
         return figures_of(rounds, OURS, goal.figure)
     values = []
@@ -48,7 +48,7 @@ def values_of(goal: Goal, rounds: Sequence[Round]) -> list[float]:
 
 
 def is_unsteady(row: BenchRow, goal: Goal, rounds: Sequence[Round]) -> bool:
-    """Whether the reference, or the row's anchor, moved too far for any conclusion."""
+    """Tells whether the reference, or the row's anchor, varied too much for a conclusion."""
     consulted = [figures_of(rounds, row.anchor, "rate")] if row.anchor else []
     if goal.against not in (None, OURS):
         consulted.append(figures_of(rounds, str(goal.against), goal.against_figure or goal.figure))
@@ -56,7 +56,7 @@ def is_unsteady(row: BenchRow, goal: Goal, rounds: Sequence[Round]) -> bool:
 
 
 def judge(row: BenchRow, goal: Goal, result: RowResult) -> GoalVerdict:
-    """The verdict on one goal."""
+    """Judges one goal."""
     if result.failed or result.skipped:
         return GoalVerdict(
             goal=goal, word=f"failed: {result.failed}" if result.failed else f"skipped: {result.skipped}"

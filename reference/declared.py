@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of facts that the code declares: written into it, so that each is spelled once."""
+"""Adds facts that the code declares to the OpenAPI document, so that each is written once."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from common.error_types import ErrorType
 
 
 def fill(whole: dict[str, Any]) -> None:
-    """Add what is declared elsewhere to the document that was read from `openapi/`."""
+    """Adds what the code declares to the document read from `openapi/`."""
     callback = whole["webhooks"]["taskEnded"]["post"]
     callback["parameters"] = [parameter(header) for header in signing.HEADERS]
     callback["description"] = callback["description"].replace("{attempts}", schedule.in_words(schedule.DEFAULT))
@@ -22,12 +22,12 @@ def fill(whole: dict[str, Any]) -> None:
 
 
 def row(error: ErrorType) -> dict[str, Any]:
-    """A type in the table of the reference."""
+    """Describes an error type for the reference's table."""
     return {"type": error.name, "statuses": list(error.statuses), "when": error.when, "next": error.next_step}
 
 
 def parameter(header: CallbackHeader) -> dict[str, Any]:
-    """A header of a callback, as OpenAPI describes it."""
+    """Describes a callback header in OpenAPI's terms."""
     return {
         "name": header.name,
         "in": "header",

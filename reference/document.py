@@ -1,7 +1,7 @@
-"""The OpenAPI document of the whole interface, joined from the files of `reference/openapi/`, written by hand.
+"""Joins the OpenAPI document of the whole interface from the handwritten files of `reference/openapi/`.
 
-`root.yaml` opens it. Every other file adds paths, webhooks and components; no name may be there twice. `declared` adds
-what the code declares, and the fields of params are made of their declarations (`reference/param_schemas.py`).
+`root.yaml` comes first. Every other file adds paths, webhooks and components with unique names. `declared` adds what
+the code declares, and the fields of params come from their declarations (`reference/param_schemas.py`).
 """
 
 import json
@@ -22,11 +22,11 @@ SECTIONS = ("paths", "webhooks", "components")
 
 
 class NameTaken(ValueError):
-    """Two files name the same path, webhook or component, or one has a section that is not its own."""
+    """Two files define the same path, webhook or component, or a file has a section that belongs elsewhere."""
 
 
 class DocumentDumper(PlainDumper):
-    """Texts of several lines as blocks, as they were written."""
+    """Dumps texts of several lines as blocks, as they were written."""
 
     def represent_block(self, data: str) -> yaml.Node:
         if "\n" not in data:
@@ -39,7 +39,7 @@ DocumentDumper.add_representer(str, DocumentDumper.represent_block)
 
 @cache
 def document() -> dict[str, Any]:
-    """The whole, in the order of its files by name. Raises NameTaken."""
+    """Returns the joined document, in order of file names. Raises NameTaken."""
     files = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "root.yaml")
     found = joined([(path.name, read(path)) for path in (FOLDER / "root.yaml", *files)])
     found["info"] = {**found["info"], "version": version()}
@@ -50,12 +50,12 @@ def document() -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """One file; dates are texts in it, and no field may be there twice."""
+    """Reads one file; dates stay texts, and duplicate fields are refused."""
     return dict(named(yaml.load(path.read_text(encoding="utf-8"), StrictLoader)))  # noqa: S506 - a SafeLoader
 
 
 def named(value: Any) -> Any:
-    """The same with texts for names, as in JSON. Raises ValueError for one that YAML takes for something else."""
+    """Converts names to texts, as in JSON. Raises ValueError for a name that YAML reads as something else."""
     if isinstance(value, dict):
         if odd := [name for name in value if type(name) not in (str, int)]:
             raise ValueError(f"{odd[0]!r} is no name: write it in quotes")
@@ -64,7 +64,7 @@ def named(value: Any) -> Any:
 
 
 def joined(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """The named parts as one document; the first may have any field. Raises NameTaken."""
+    """Joins the named parts; the first may have any field. Raises NameTaken."""
     (_, root), *others = parts
     whole: dict[str, Any] = {**root, **{section: {} for section in SECTIONS}}
     for name, part in [("root.yaml", {key: root[key] for key in root if key in SECTIONS}), *others]:
@@ -81,7 +81,7 @@ def joined(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
 
 
 def entries(part: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str, Any]]:
-    """What a file adds: where, by which name, and what. A path may be in two files with different methods."""
+    """Yields what a file adds: location, name and value. Two files may define a path with different methods."""
     for path, methods in part.get("paths", {}).items():
         for method, operation in methods.items():
             yield ("paths", path), method, operation

@@ -1,4 +1,4 @@
-"""A small part of Markdown as HTML: paragraphs, lists, code, bold and links. All is escaped before it is read."""
+"""Renders a small part of Markdown as HTML: paragraphs, lists, code, bold and links. Everything is escaped first."""
 
 import re
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ BULLET = re.compile(r"[-*] +(?=\S)")
 NUMBER = re.compile(r"[0-9]+\. +(?=\S)")
 CODE = re.compile(r"(`[^`]+`)")
 BOLD = re.compile(r"\*\*(.+?)\*\*")
-# Only to the web and to places of our own; the text is escaped, so that no quote is left in it.
+# Matches only links to the web and to our own pages; the text is escaped, so no quote is left in it.
 LINK = re.compile(r"\[([^\]]+)\]\(((?:https?://|/(?!/)|#)[^\s)]*)\)")
 
 
 def rendered(text: str) -> SafeString:
-    """Blocks of HTML."""
+    """Renders a text as blocks of HTML."""
     parts: list[str] = []
     for place, part in enumerate(FENCE.split(text)):
         parts += [f"<pre><code>{escape(part)}</code></pre>"] if place % 2 else map(_block, _blocks(part))
@@ -24,12 +24,12 @@ def rendered(text: str) -> SafeString:
 
 
 def line(text: str) -> SafeString:
-    """Words within a line."""
+    """Renders a single line."""
     return mark_safe(_inline(text))  # noqa: S308 (escaped below)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """The lines of each block; a list may follow a paragraph at once."""
+    """Splits a text into blocks of lines; a list may follow a paragraph directly."""
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         lines = [each for each in block.splitlines() if each.strip()]
         first = next((place for place, each in enumerate(lines) if _marker(each)), len(lines))
@@ -55,7 +55,7 @@ def _block(lines: list[str]) -> str:
 
 
 def _inline(text: str) -> str:
-    """Within code nothing else is read."""
+    """Renders inline marks, except within code."""
     return "".join(
         f"<code>{part[1:-1]}</code>"
         if CODE.fullmatch(part)

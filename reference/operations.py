@@ -1,4 +1,4 @@
-"""What one method of one path, or one webhook, takes and answers, as the pages show it."""
+"""Describes requests and answers of one method of a path, or of a webhook, for the pages."""
 
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -16,7 +16,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaBody:
-    """One form of a request or an answer."""
+    """One media type of a request or an answer."""
 
     media_type: str
     kind: str
@@ -33,7 +33,7 @@ class StatusAnswer:
 
     @property
     def phrase(self) -> str:
-        """The usual words for a status."""
+        """Returns the status's usual phrase."""
         return HTTPStatus(int(self.status)).phrase if self.status.isdecimal() else PHRASES[self.status]
 
     @property
@@ -43,7 +43,8 @@ class StatusAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`parameters` by their place: path, query, header. `keys` are the ways to show a key, in words; none is public."""
+    """One method of a path, or a webhook. `parameters` are grouped by location: path, query, header. `keys` describes
+    the ways to authenticate; none if the operation is public."""
 
     id: str
     method: str

@@ -1,7 +1,7 @@
-"""The schemas of params in the OpenAPI document, made of the declared fields (`common/params/`).
+"""Builds the schemas of params in the OpenAPI document from the declared fields (`common/params/`).
 
-A schema of `reference/openapi/` names what it takes from there: `params-of: image` stands for the fields that a request
-may have, `bounds-of: image` for those that a model of the catalog lists.
+Schemas of `reference/openapi/` refer to them: `params-of: image` for the fields of a request, `bounds-of: image` for
+those that a catalog's model lists.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,8 @@ EITHER: Mapping[ParamKind, Schema] = {
 
 
 def filled(schema: Schema) -> Schema:
-    """The schema with the declared fields where it names them. Raises ValueError where it has fields beside them."""
+    """Returns the schema with the declared fields in place of such a reference. Raises ValueError for other fields
+    beside it."""
     whole: Schema = {}
     for word, said in schema.items():
         more = MADE[word](said) if word in MADE else {word: said}
@@ -33,7 +34,7 @@ def filled(schema: Schema) -> Schema:
 
 
 def describe_request(modality: str) -> Schema:
-    """What a schema says of the fields of a request."""
+    """Describes the fields of a request."""
     table = tables.TABLES[modality]
     required = [row.name for row in table.rows if row.is_required]
     either = [{"required": [name], "properties": {name: EITHER[table[name].kind]}} for name in table.either]
@@ -45,7 +46,7 @@ def describe_request(modality: str) -> Schema:
 
 
 def describe_bounds(modality: str) -> Schema:
-    """What a schema says of the fields that the catalog lists."""
+    """Describes the fields that the catalog lists."""
     rules = model_params.RULES[modality].items()
     return {"properties": {name: _refers("Choice" if rule.kind == CHOICE else "Most") for name, rule in rules}}
 
@@ -54,7 +55,7 @@ MADE: Mapping[str, Callable[[str], Schema]] = {"params-of": describe_request, "b
 
 
 def describe_field(row: Param, table: ParamTable) -> Schema:
-    """The schema of one field as any model may take it."""
+    """Describes one field as any model may accept it."""
     if row.component:
         return _refers(row.component)
     told = row.description if row.since == FIRST_VERSION else f"{row.description} Since version {row.since}."
@@ -85,7 +86,7 @@ def _kind_and_rules(row: Param, table: ParamTable) -> tuple[str, Schema]:
 
 
 def _narrowed(roles: Roles) -> Schema:
-    """The types and roles of inputs, where they are not all that there are."""
+    """Describes the types and roles of inputs where not all are accepted."""
     if roles == ROLES:
         return {}
     values: dict[str, list[str]] = {

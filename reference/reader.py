@@ -1,4 +1,4 @@
-"""Reads the operations of a document."""
+"""Reads the operations of an OpenAPI document."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ PLACES = ("path", "query", "header", "cookie")
 
 
 def operations(document: Document) -> Iterator[Operation]:
-    """All of a document, in its order; webhooks last."""
+    """Yields all operations in the document's order, webhooks last."""
     for section, is_webhook in (("paths", False), ("webhooks", True)):
         for path, item in document.get(section, {}).items():
             for method in item:
@@ -24,7 +24,7 @@ def operations(document: Document) -> Iterator[Operation]:
 
 
 class Reader:
-    """Reads one operation of a document."""
+    """Reads one operation."""
 
     def __init__(self, document: Document, path: str, method: str, item: Mapping[str, Any], is_webhook: bool) -> None:
         self.document = document
@@ -60,7 +60,7 @@ class Reader:
         )
 
     def schemes(self) -> list[str]:
-        """The names of the ways to show a key, each good alone."""
+        """Names the alternative ways to authenticate."""
         security = self.says.get("security", () if self.is_webhook else self.document.get("security", ()))
         return [name for choice in security for name in choice]
 
@@ -78,7 +78,7 @@ class Reader:
                 yield place, found
 
     def parameter(self, says: Mapping[str, Any], name: str) -> FieldRow:
-        """A parameter or a header: what it says itself counts before what its schema says."""
+        """Reads a parameter or header, whose own fields override its schema's."""
         own = {key: says[key] for key in ("description", "deprecated", "example") if key in says}
         schema = {"allOf": [says.get("schema", {})], **own}
         return rows.row("", name, schema, self.document, is_required=bool(says.get("required")))
@@ -95,7 +95,7 @@ class Reader:
         )
 
     def examples(self, media: Mapping[str, Any]) -> Iterator[Example]:
-        """Those of the media type; where it has none, those of its schema."""
+        """Returns the media type's examples, else its schema's."""
         if "example" in media:
             yield Example(title="", text=shown(media["example"]))
         for name, each in media.get("examples", {}).items():
@@ -114,7 +114,7 @@ class Reader:
             )
 
     def error_rows(self) -> tuple[FieldRow, ...]:
-        """The shape that its errors have, told once."""
+        """Returns the fields of the common error body once."""
         for status, each in self.says.get("responses", {}).items():
             if str(status)[0] in "45d":
                 for media in resolved(each, self.document).get("content", {}).values():
@@ -134,12 +134,12 @@ class Reader:
         )
 
     def is_stream(self) -> bool:
-        """Whether it answers with events and nothing else."""
+        """Whether the operation answers only with events."""
         answers = (resolved(each, self.document) for each in self.says.get("responses", {}).values())
         return any([*answer.get("content", ())] == [EVENTS] for answer in answers)
 
     def first_body(self) -> tuple[str, Any] | None:
-        """The type and the value of the first example."""
+        """Returns the media type and value of the first example."""
         for media_type, media in self.body.get("content", {}).items():
             if "example" in media:
                 return media_type, media["example"]
@@ -150,5 +150,5 @@ class Reader:
 
 
 def shown(value: Any) -> str:
-    """A text as it is, everything else as readable JSON."""
+    """Shows a text as it is, anything else as indented JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The fields of a body as rows of one table: each by its path, as errors name it (`params.images[].image_url`)."""
+"""Lists the fields of a body as table rows, each by its path as in errors (`params.images[].image_url`)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ANY_NAME = "{name}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """A field; or, with a `variant`, the head of one of several forms that the value at its path may have."""
+    """A field; or, with a `variant`, the heading of one of several forms that the value at its path may have."""
 
     path: str
     name: str = ""
@@ -25,7 +25,7 @@ class FieldRow:
 
 
 def rows(schema: Schema | bool, document: Document) -> tuple[FieldRow, ...]:
-    """What is inside of a value, from the outside in. A schema that holds itself is written out once."""
+    """Lists the fields of a value from the outside in; a recursive schema is written out once."""
     return tuple(_inside(schema, "", NONE, document))
 
 
@@ -48,7 +48,7 @@ def _inside(schema: Schema | bool, path: str, trail: Refs, document: Document) -
 
 
 def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[FieldRow]:
-    """Fields whose names the caller chooses."""
+    """Lists fields with names that the caller chooses."""
     inner = whole.get("additionalProperties")
     if isinstance(inner, dict) and inner:
         if whole.get("properties"):
@@ -57,7 +57,7 @@ def _others(whole: Schema, path: str, trail: Refs, document: Document) -> Iterat
 
 
 def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterator[FieldRow]:
-    """Each form under a head of its own, where there is more than one that adds fields."""
+    """Lists each form under its own heading if several add fields."""
     known = whole.get("properties", {}).keys()
     adding = [
         form for form in variants(whole) if not known or flat(form, document)[0].get("properties", {}).keys() - known
@@ -73,12 +73,12 @@ def _forms(whole: Schema, path: str, trail: Refs, document: Document) -> Iterato
 
 
 def is_refused(schema: Schema | bool, field: FieldRow) -> bool:
-    """Whether a field stands in a schema only to be forbidden."""
+    """Tells whether a schema only forbids the field."""
     return schema is False or (field.kind == "null" and not field.description)
 
 
 def row(path: str, name: str, schema: Schema | bool, document: Document, *, is_required: bool = False) -> FieldRow:
-    """One field, without what is inside of it."""
+    """Describes one field without its inner fields."""
     whole, _ = flat(schema, document)
     return FieldRow(
         path=path,

@@ -1,4 +1,4 @@
-"""Schemas of the document without their indirections: `$ref` and `allOf` are gone, what they stand for is there."""
+"""Resolves `$ref` and `allOf` in the document's schemas."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ GATHERED = ("properties", "required")
 
 
 def lookup(ref: str, document: Document) -> Any:
-    """What a reference into the document stands for. Raises KeyError."""
+    """Returns the target of a reference within the document. Raises KeyError."""
     found: Any = document
     for step in ref.removeprefix("#/").split("/"):
         found = found[step.replace("~1", "/").replace("~0", "~")]
@@ -19,16 +19,16 @@ def lookup(ref: str, document: Document) -> Any:
 
 
 def resolved(node: Any, document: Document) -> Any:
-    """A parameter, header, answer or example, itself or what it refers to."""
+    """Returns a parameter, header, answer or example itself, or the one that it refers to."""
     while isinstance(node, Mapping) and "$ref" in node:
         node = lookup(node["$ref"], document)
     return node
 
 
 def flat(schema: Schema | bool, document: Document, seen: Refs = NONE) -> tuple[Schema, Refs]:
-    """A schema as one mapping, and the references that were followed to it.
+    """Returns a schema as one mapping, with the references followed to it.
 
-    What stands beside a `$ref` or an `allOf` wins over what they bring. Raises ValueError for a schema that is itself.
+    Fields beside a `$ref` or an `allOf` override theirs. Raises ValueError for a schema that refers to itself.
     """
     if isinstance(schema, bool):
         return {}, NONE
@@ -45,7 +45,7 @@ def flat(schema: Schema | bool, document: Document, seen: Refs = NONE) -> tuple[
 
 
 def merged(parts: Iterable[Schema]) -> Schema:
-    """Several schemas that all hold: the later one's words win, fields of all are there."""
+    """Merges schemas that all apply: later fields override, and properties are combined."""
     whole: dict[str, Any] = {}
     for part in parts:
         properties = both(whole.get("properties", {}), part.get("properties", {}))
@@ -56,13 +56,13 @@ def merged(parts: Iterable[Schema]) -> Schema:
 
 
 def both(first: Schema, second: Schema) -> Schema:
-    """Fields of two schemas; one that both have must be as both say."""
+    """Merges the fields of two schemas; a field of both must satisfy both."""
     shared = {name: {"allOf": [first[name], second[name]]} for name in first if name in second}
     return {**first, **second, **shared}
 
 
 def variants(schema: Schema) -> list[Schema | bool]:
-    """The forms of which a value has one."""
+    """Returns the alternative forms of a value."""
     return [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
 
 

@@ -1,4 +1,4 @@
-"""The pages of the reference: one for each tag of the document that has operations."""
+"""Pages of the reference: one for each tag of the document that has operations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Section:
 
 @cache
 def sections() -> tuple[Section, ...]:
-    """All, in the order of the document's tags."""
+    """Returns all sections in the document's order of tags."""
     return tuple(sections_of(document()))
 
 

@@ -1,4 +1,4 @@
-"""Requests as commands of curl, and the programs of the overview, for the address of this installation."""
+"""Writes requests as curl commands, and the overview's programs, for this installation's address."""
 
 import json
 import shlex
@@ -15,7 +15,7 @@ GENERAL_KEY = "GENERAL_API_KEY"
 
 
 def program(name: str) -> str:
-    """A file of `reference/snippets/`, with our address in it."""
+    """Returns a file of `reference/snippets/` with our address filled in."""
     return (FOLDER / name).read_text(encoding="utf-8").replace(WRITTEN_FOR, settings.PUBLIC_BASE_URL).strip()
 
 
@@ -28,7 +28,7 @@ def curl(
     body: tuple[str, Any] | None,
     is_stream: bool = False,
 ) -> str:
-    """A command to paste into a shell; `scheme` is how it shows its key, by name; `body` has its type and its value."""
+    """Returns a shell command; `scheme` names the way to authenticate; `body` is a media type with a value."""
     options = f"{'-N ' if is_stream else ''}{'' if method == 'GET' else f'-X {method} '}"
     lines = [f'curl {options}"$BASE_URL{address(path, parameters)}"']
     lines += [f'-H "{header}"' for header in key_headers(scheme)]
@@ -38,7 +38,7 @@ def curl(
 
 
 def address(path: str, parameters: Iterable[Mapping[str, Any]]) -> str:
-    """The path with its samples in place, and the parameters that a query must have."""
+    """Returns the path with sample values, and the parameters that the query requires."""
     required = []
     for parameter in parameters:
         sample = parameter.get("example", parameter.get("schema", {}).get("example"))
@@ -58,7 +58,7 @@ def key_headers(scheme: tuple[str, Mapping[str, Any]] | None) -> list[str]:
 
 
 def write_body(media_type: str, value: Any) -> list[str]:
-    """JSON as it is sent; a form field by field, in which a file is named by a path."""
+    """Writes options for JSON as it is, or for each field of a form; files are named by a path."""
     if media_type == "multipart/form-data" and isinstance(value, dict):
         return [f"-F {shlex.quote(f'{name}={part}')}" for name, each in value.items() for part in form_parts(each)]
     if not media_type.endswith("json"):

@@ -1,4 +1,4 @@
-"""Below /docs/, for everybody: no key is needed to read."""
+"""URLs below /docs/, readable without a key."""
 
 from django.urls import path
 

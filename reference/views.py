@@ -1,4 +1,4 @@
-"""Serves the document as pages, and as it is: YAML and JSON."""
+"""Serves the document as pages, and as YAML and JSON."""
 
 import hashlib
 from collections.abc import Callable
@@ -18,7 +18,7 @@ RECEIVERS = (("Python", "verify.py.txt"), ("JavaScript", "verify.mjs.txt"))
 
 
 def served(text: Callable[[], str], content_type: str) -> View:
-    """A view of a text that changes with the version only: browsers ask whether theirs is still true."""
+    """Returns a view of a text that changes only with the version; browsers revalidate it."""
 
     def etag(request: HttpRequest) -> str:
         return f'"{hashlib.sha256(text().encode()).hexdigest()[:32]}"'
@@ -35,7 +35,7 @@ openapi_json = served(document.as_json, "application/json")
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """What the service is, and the first request."""
+    """Shows what the service is, with a first request."""
     whole = document.document()
     context = {
         "is_overview": True,
@@ -50,7 +50,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def section(request: HttpRequest, place: str) -> HttpResponse:
-    """The operations of a tag, by its slug; a page that says where to look for every other place."""
+    """Shows a tag's operations by its slug; any other address gets a page that says where to look."""
     found = next((each for each in sections() if each.slug == place.rstrip("/")), None)
     if found is None:
         return page(request, "reference/missing.html", {"place": place}, status=404)
@@ -61,7 +61,7 @@ def section(request: HttpRequest, place: str) -> HttpResponse:
 
 
 def programs(files: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The text of each, by its language."""
+    """Reads the text of each program by its language."""
     return tuple((language, snippets.program(name)) for language, name in files)
 
 

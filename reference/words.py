@@ -1,4 +1,4 @@
-"""What a schema says, in words: the kind of a value, and what else holds of it."""
+"""Describes a schema in words: the kind of a value, and its other constraints."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,19 +20,19 @@ OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", ty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A short remark: words, and after them values as they stand in JSON."""
+    """A short remark: words, followed by values as in JSON."""
 
     label: str
     values: tuple[str, ...] = ()
 
 
 def kind(schema: Schema | bool, document: Document) -> str:
-    """string; integer or null; array of objects; map of strings or nulls, or null."""
+    """Names a value's kind: string; integer or null; array of objects; map of strings or nulls, or null."""
     return either(kinds(schema, document, NONE))
 
 
 def kinds(schema: Schema | bool, document: Document, seen: Refs) -> list[str]:
-    """One for each type, null last; of the forms it may have, where it names no type itself."""
+    """Names one kind for each type, null last; for a schema without a type, those of its forms."""
     whole, refs = flat(schema, document)
     if refs & seen:
         return ["object"]
@@ -44,14 +44,14 @@ def kinds(schema: Schema | bool, document: Document, seen: Refs) -> list[str]:
 
 
 def either(names: Sequence[str]) -> str:
-    """a; a or b; a, b or c; a or b, or c where the first is a choice itself."""
+    """Joins names: a; a or b; a, b or c; a or b, or c if the first is itself a choice."""
     *others, last = names
     comma = "," if any(" or " in name for name in others) else ""
     return f"{', '.join(others)}{comma} or {last}" if others else last
 
 
 def _types(schema: Schema) -> list[str]:
-    """The JSON types that it names, or that its other words imply."""
+    """Returns the schema's JSON types, named or implied."""
     if "type" in schema:
         return [schema["type"]] if isinstance(schema["type"], str) else list(schema["type"])
     if "enum" in schema or "const" in schema:
@@ -78,13 +78,13 @@ def _many(schema: Schema | bool, document: Document, seen: Refs) -> str:
 
 
 def plural(name: str) -> str:
-    """string → strings; array of strings → arrays of strings."""
+    """Returns a kind's plural: string → strings; array of strings → arrays of strings."""
     first, space, rest = name.partition(" ")
     return name if name == ANY else f"{first}s{space}{rest}"
 
 
 def schema_facts(schema: Schema | bool, document: Document) -> tuple[Fact, ...]:
-    """Values, bounds, default and an example; of the items, too, where it is an array of plain values."""
+    """Lists values, bounds, default and an example, also for the items of an array of plain values."""
     whole, _ = flat(schema, document)
     items, _ = flat(whole.get("items", {}), document)
     each = (Fact(label=f"Each: {fact.label}", values=fact.values) for fact in _facts(items))
@@ -127,7 +127,7 @@ def _bounds(schema: Schema) -> Iterator[Fact]:
 
 
 def bounds(low: Any, high: Any, unit: str) -> str | None:
-    """At least 1 item; at most 16 items; 1 to 64 characters; exactly 3 items; from 1 to 10."""
+    """Describes bounds: At least 1 item; at most 16 items; 1 to 64 characters; exactly 3 items; from 1 to 10."""
     if low is None and high is None:
         return None
     if high is None:
@@ -148,5 +148,5 @@ def number(value: float) -> str:
 
 
 def literal(value: Any) -> str:
-    """A text as it is, everything else as JSON."""
+    """Shows a text as it is, anything else as JSON."""
     return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)

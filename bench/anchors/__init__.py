@@ -1,1 +1,1 @@
-"""References without a service: the statements of a submission from pgbench, bare psycopg and bare sqlite3."""
+"""References without a service: the statements of a submission on pgbench, psycopg and sqlite3."""

@@ -1,6 +1,6 @@
-"""Buys pictures with `requests` alone and writes each to a file: what a worker's CPU for each task is compared with.
+"""Buys pictures with `requests` alone and writes each to a file, as the reference for a worker's CPU per task.
 
-`python bare_requests.py URL FOLDER` prints the calls, their seconds and their CPU seconds.
+`python bare_requests.py URL FOLDER` prints the number of calls, their seconds and their CPU seconds.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The anchors' tables with their preload, in a PostgreSQL database or a SQLite file of their own."""
+"""Creates the anchors' preloaded tables in a PostgreSQL database or SQLite file of their own."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ SERIAL = (
 
 @contextmanager
 def on_postgresql(bench: Bench) -> Iterator[str]:
-    """The URL of a fresh one. Raises Missing."""
+    """Yields the URL of a new database. Raises Missing."""
     with bench.copy("anchor", fill) as url:
         yield url
 
@@ -33,7 +33,7 @@ def fill(url: str) -> None:
 
 
 def on_sqlite(file: Path) -> None:
-    """Make it at this place, which is free."""
+    """Creates the tables in a new file."""
     with sqlite3.connect(file) as connection:
         connection.executescript(SCHEMA.replace("id bigint NOT NULL, task_id", "id integer PRIMARY KEY, task_id"))
         connection.executescript(

@@ -13,7 +13,7 @@ from bench.surroundings import Bench
 
 
 def run(bench: Bench, url: str, script: str, *, clients: int, accounts: int) -> Sample:
-    """The rate of `script`.sql over so many accounts. Raises Missing, Incorrect."""
+    """Returns the rate of `script`.sql over this many accounts. Raises Missing, Incorrect."""
     much = ["-n", "-M", "prepared", "-c", str(clients), "-j", "1", "-T", str(bench.seconds)]
     given = ["-D", f"accounts={accounts}", "-D", f"body={BODY}"]
     spent = cpu_seconds(bench)
@@ -32,6 +32,6 @@ def run(bench: Bench, url: str, script: str, *, clients: int, accounts: int) -> 
 
 
 def cpu_seconds(bench: Bench) -> float:
-    """Of the database and of programs that we ran to their end."""
+    """Returns the CPU seconds of the database and of ended child processes."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return processor.seconds(bench.databases.pid) + ended.ru_utime + ended.ru_stime

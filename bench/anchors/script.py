@@ -1,4 +1,4 @@
-"""The step-by-step script from Python: the very statements that pgbench runs, one at a time on a bare connection."""
+"""Runs pgbench's script from Python: the same statements, one at a time on a bare connection."""
 
 import random
 import re
@@ -22,14 +22,14 @@ BODY = '{"prompt": "%s", "n": 1, "image_size": "1K", "aspect_ratio": "1:1"}' % (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One line of the script; `keeps` says that its row becomes variables."""
+    """One line of the script; `keeps` stores its row in variables."""
 
     text: str
     keeps: bool
 
 
 def statements(script: str) -> list[Statement]:
-    """The statements of a pgbench script, which has one in each line."""
+    """Parses a pgbench script with one statement in each line."""
     lines = [line for line in script.splitlines() if line and not line.startswith(("--", "\\"))]
     return [Statement(text=line.removesuffix("\\gset").strip(" ;"), keeps=line.endswith("\\gset")) for line in lines]
 
@@ -39,7 +39,7 @@ def for_psycopg(text: str) -> str:
 
 
 def for_sqlite(text: str) -> str:
-    """SQLite has `:name` itself; IMMEDIATE is its lock."""
+    """Translates a statement: SQLite knows `:name` itself, and locks with IMMEDIATE."""
     return text.replace(" FOR UPDATE", "").replace("BEGIN", "BEGIN IMMEDIATE")
 
 
@@ -47,7 +47,7 @@ Execute = Callable[[str, Mapping[str, Any]], Any]
 
 
 def submit(execute: Execute, prepared: list[Statement], variables: dict[str, Any]) -> None:
-    """One submission."""
+    """Runs one submission."""
     for statement in prepared:
         cursor = execute(statement.text, variables)
         if statement.keeps:
@@ -58,7 +58,7 @@ def submit(execute: Execute, prepared: list[Statement], variables: dict[str, Any
 
 
 def repeat(execute: Execute, prepared: list[Statement], *, accounts: int, seconds: float) -> Sample:
-    """Submissions one after another."""
+    """Runs submissions one after another."""
     latencies = []
     started = time.perf_counter()
     while (before := time.perf_counter()) - started < seconds:

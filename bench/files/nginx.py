@@ -1,4 +1,4 @@
-"""nginx with one process, as it serves files itself and as the proxy that serves them for us (ASSET_ACCEL)."""
+"""Runs nginx with one process, as a file server and as a proxy that serves files for us (ASSET_ACCEL)."""
 
 import os
 import shutil
@@ -41,8 +41,8 @@ http {
 
 @contextmanager
 def running(bench: Bench, *, files: Path, service: str) -> Iterator[str]:
-    """Its base URL: it serves the files below STORED, and passes all else to the service (host and port). Raises
-    Missing."""
+    """Yields its base URL: it serves the files below STORED, and passes everything else to the service (host and port).
+    Raises Missing."""
     program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if program is None:
         raise Missing("nginx")

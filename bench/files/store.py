@@ -1,5 +1,8 @@
-"""Gives the first ended tasks a stored picture each, with the code of the tree that it runs in, and prints where each
-can be had. The picture comes by standard input: `python -P store.py COUNT < picture`, with the tree as its folder."""
+"""Stores one picture for each of the first ended tasks, with the code of the working directory's tree, and prints the
+URLs.
+
+Usage: `python -P store.py COUNT < picture`.
+"""
 
 import json
 import os
@@ -16,7 +19,7 @@ def main() -> None:
 
 
 def stored(picture: bytes, count: int) -> list[dict[str, object]]:
-    """Of each the number of its account, its path by signature and by key, and its file in the storage."""
+    """Stores the files; returns for each its account's number, its paths by signature and by key, and its file."""
     from dataclasses import asdict
     from urllib.parse import urlsplit
 

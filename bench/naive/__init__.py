@@ -1,2 +1,2 @@
-"""The naive reference: a submission and a GET as Django, REST framework and the ORM suggest them, in their best
-ordinary set-up. It has none of the service's promises, only the same work on the same kind of tables."""
+"""Naive reference: a submission and a GET built as Django, REST framework and the ORM suggest, in their best ordinary
+configuration. It does the same work on similar tables, without the service's guarantees."""

@@ -1,4 +1,4 @@
-"""The WSGI application for gunicorn; `python -m bench.naive.application ACCOUNTS TASKS` makes and fills the tables."""
+"""WSGI application for gunicorn; `python -m bench.naive.application ACCOUNTS TASKS` creates and fills the tables."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ application = get_wsgi_application()
 
 
 def fill(accounts: int, tasks: int) -> None:
-    """Tasks belong to the accounts in turn, with ids from 1."""
+    """Fills the tables; tasks belong to the accounts in turn, with ids from 1."""
     from bench.naive.models import NaiveAccount, NaiveKey
 
     call_command("migrate", run_syncdb=True, verbosity=0)

@@ -1,4 +1,4 @@
-"""Who calls, by the hash of the key; in a module of its own, because the frameworks load it before any view."""
+"""Authenticates by the key's hash; a separate module, because REST framework loads it before any view."""
 
 import hashlib
 

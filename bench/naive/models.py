@@ -1,4 +1,4 @@
-"""The same tables in spirit."""
+"""Models that resemble the service's tables."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""A small project of its own; persistent connections, no middleware."""
+"""Settings of a small project: persistent connections, no middleware."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Its two addresses."""
+"""The naive reference's two URLs."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Two views, written as the frameworks' documents show it."""
+"""Two views, written as the frameworks' documentation shows."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The package of an adapter of our own, as an operator would install it: a module and an entry point, in a folder that
-PYTHONPATH names. So any checkout of the service takes it, as it is."""
+"""Installs an adapter as an operator's own package would be: a module and an entry point, in a folder on PYTHONPATH.
+Any checkout of the service can load it."""
 
 from pathlib import Path
 from shutil import copy
@@ -8,7 +8,7 @@ MODULE = Path(__file__).with_name("instant_adapter.py")
 
 
 def install(folder: Path) -> Path:
-    """Lay the package out below the folder; returns what PYTHONPATH must name."""
+    """Writes the package below the folder; returns the path for PYTHONPATH."""
     place = folder / "plugin"
     about = place / "instant_adapter-1.dist-info"
     about.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""An adapter that answers at once, without any I/O, registered as an operator's own package is (`bench/plugin/`).
+"""An adapter that answers at once without I/O, registered like an operator's own package (`bench/plugin/`).
 
-Where INSTANT_ENTRIES names a file, it writes there when a paid call was entered: the prompt and the moment.
+If INSTANT_ENTRIES names a file, each paid call appends its prompt and time there.
 """
 
 import os
@@ -33,7 +33,7 @@ ENTRIES = os.environ.get("INSTANT_ENTRIES")
 
 
 class Instant:
-    """Adapter of `bench_instant`: one picture, which never lay in a file."""
+    """Adapter `bench_instant`: returns one picture from memory."""
 
     protocol = "bench_instant"
     modalities = frozenset({"image"})

@@ -1,4 +1,4 @@
-"""The queues that workers are compared with, each in an environment of its own: what they need, and how one is run."""
+"""Task queues to compare workers with, each in an environment of its own: what they need and how to run them."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ PICKED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """`needs` are programs that it cannot do without."""
+    """A queue to compare with; `needs` are programs that it requires."""
 
     program: str
     requirements: tuple[str, ...]
@@ -40,17 +40,17 @@ PEERS: Mapping[str, Peer] = {
         needs=("redis-server",),
     ),
 }
-"""The versions of docs/performance.md. Celery's own extra for Redis resolves to an old kombu, and forgets packaging."""
+"""Versions as in docs/performance.md. Celery's own extra for Redis resolves to an old kombu, and lacks packaging."""
 
 
 def contender(bench: Bench, name: str) -> Callable[[], Sample]:
-    """Runs of this peer; the first one tells its pick-up, too."""
+    """Returns a function that runs this peer; its first run also measures the pick-up time."""
     pickups = iter([PICKED])
     return lambda: run(bench, name, pickups=next(pickups, 0))
 
 
 def run(bench: Bench, name: str, *, pickups: int) -> Sample:
-    """No-op jobs through one worker of this peer, then single ones. Raises Missing and Incorrect."""
+    """Runs no-op jobs through one worker of this peer, then single ones. Raises Missing and Incorrect."""
     peer = PEERS[name]
     for program in peer.needs:
         tool(program)
@@ -72,7 +72,7 @@ def run(bench: Bench, name: str, *, pickups: int) -> Sample:
 
 
 def sample(told: Mapping[str, object]) -> Sample:
-    """From what a peer's program prints."""
+    """Converts the output of a peer's program."""
     rate, cpu, waited = told["jobs_per_second"], told["cpu_per_job"], told["pickup_ms"]
     if not isinstance(rate, float) or not isinstance(cpu, float) or not isinstance(waited, list):
         raise Incorrect(f"a peer told {told}")

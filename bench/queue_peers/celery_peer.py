@@ -1,4 +1,4 @@
-"""Celery with a Redis of its own, which keeps nothing; eight threads, which were faster than processes."""
+"""Celery with its own Redis, without persistence; eight threads, which were faster than processes."""
 
 import atexit
 import functools
@@ -19,7 +19,7 @@ def app_at(url: str) -> celery.Celery:
 
 
 def prepare(url: str) -> str:
-    """Starts a Redis; a database URL is of no use to it."""
+    """Starts a Redis server; the database URL is not used."""
     program = shutil.which("redis-server")
     if program is None:
         raise SystemExit("there is no redis-server")

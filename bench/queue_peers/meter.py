@@ -1,7 +1,7 @@
-"""What every peer is measured with: N no-op jobs drained by one worker process, then single jobs on the idle worker.
+"""Measures a peer: N no-op jobs drained by one worker process, then single jobs on the idle worker.
 
-A peer's program is started with its own environment's Python, `peer.py --url URL --jobs N --pickups M`, and prints one
-JSON document. It starts itself again as the worker, which tells over a pipe when jobs were entered.
+A peer's program runs in its own environment as `peer.py --url URL --jobs N --pickups M`, and prints one JSON document.
+It starts itself again as the worker, which reports over a pipe when jobs begin.
 """
 
 import argparse
@@ -18,7 +18,7 @@ PATIENCE = 120.0
 
 
 class Meter:
-    """In the worker: `entered` is the whole of the job. A job with a moment tells how long it waited."""
+    """Runs in the worker: `entered` is the whole job. A job with a send time reports how long it waited."""
 
     def __init__(self, jobs: int, told: TextIO) -> None:
         self.jobs = jobs
@@ -45,8 +45,8 @@ class Meter:
 def main(
     *, prepare: Callable[[str], str], enqueue: Callable[[str, list[float]], None], work: Callable[[str, Meter], None]
 ) -> None:
-    """`prepare` gets the URL of an empty database and returns the one to use; `enqueue` puts jobs with these moments
-    into the queue, 0.0 for one that is only counted; `work` runs one worker until it is killed."""
+    """Runs the measurement. `prepare` gets the URL of an empty database and returns the one to use; `enqueue` queues
+    jobs with these send times, 0.0 for a job that is only counted; `work` runs one worker until it is killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--url", default="")
     parser.add_argument("--jobs", type=int, default=2000)
@@ -85,7 +85,7 @@ def measured(url: str, jobs: int, pickups: int, enqueue: Callable[[str, list[flo
 
 
 def picked_up(url: str, told: TextIO, enqueue: Callable[[str, list[float]], None]) -> float:
-    """Milliseconds from just before the enqueueing of a single job to its entry."""
+    """Returns the milliseconds from just before a single job is enqueued until it begins."""
     time.sleep(random.uniform(0.03, 0.08))
     enqueue(url, [time.monotonic()])
     return float(json.loads(told.readline()))

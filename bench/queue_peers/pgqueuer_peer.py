@@ -1,4 +1,4 @@
-"""pgqueuer on asyncpg, with its default batch; started from Python."""
+"""pgqueuer on asyncpg, with its default batch size, started from Python."""
 
 import asyncio
 import functools

@@ -1,4 +1,4 @@
-"""procrastinate: its defaults, but for the concurrency, of which 1 was the fastest of those tried."""
+"""procrastinate with its defaults, except for a concurrency of 1, the fastest of those tried."""
 
 import asyncio
 import functools
@@ -19,7 +19,7 @@ def prepare(url: str) -> str:
 
 @functools.cache
 def producer(url: str) -> procrastinate.tasks.Task:
-    """Opened once, so that a single job pays for no connection."""
+    """Opens the connection once, so that single jobs do not pay for it."""
     app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=url))
     app.open()
     return app.task(name="noop")(lambda sent: None)

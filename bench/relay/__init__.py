@@ -1,1 +1,1 @@
-"""What the rows about relayed calls need: an upstream, the proxy that we are compared with, and a client of streams."""
+"""Parts of the rows about relayed calls: an upstream, the LiteLLM proxy, and a client of streams."""

@@ -1,4 +1,4 @@
-"""After every run of relayed calls: nothing is open, every answer is one charge, and the books are right."""
+"""Checks every run of relayed calls: none is open, every answer has one charge, and the books are right."""
 
 from dataclasses import asdict, dataclass
 
@@ -23,8 +23,8 @@ FROM billing_relayedcall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCounts:
-    """Calls that are open, settled, flagged; open holds; settled holds and charges of calls. `held` and `astray` are
-    micro-USD: what all accounts hold, and by how much their balances differ from the ledger."""
+    """Counts of calls that are open, settled, flagged; open holds; settled holds and charges of calls. In micro-USD:
+    `held` by all accounts, and `astray`, the difference between balances and ledger."""
 
     open: int
     settled: int
@@ -42,21 +42,21 @@ def counts(service: BenchService) -> CallCounts:
 
 
 def settle(service: BenchService) -> None:
-    """Until no call is open: the load generator has hung up, but the last calls may still be at work. Raises
+    """Waits until no call is open: after the load generator has stopped, the last calls may still run. Raises
     Incorrect."""
     if not crew.until(lambda: not counts(service).open, seconds=LONGEST_END):
         raise Incorrect(f"{counts(service).open} calls are still open")
 
 
 def check(service: BenchService, *, before: CallCounts, answered: int, in_flight: int) -> None:
-    """Raises Incorrect. A load generator that stops leaves at most `in_flight` calls, which may be charged or not: a
-    picture that nobody got costs nothing."""
+    """Raises Incorrect on any difference. A load generator that stops leaves at most `in_flight` calls that may be
+    charged or not: an undelivered picture costs nothing."""
     compare(before, counts(service), answered=answered, in_flight=in_flight)
     correctness.check_ledger(service)
 
 
 def compare(before: CallCounts, after: CallCounts, *, answered: int, in_flight: int) -> None:
-    """Raises Incorrect."""
+    """Raises Incorrect if the counts differ."""
     if after.open or after.holds or after.held or after.astray:
         raise Incorrect(f"something is open, held or astray: {asdict(after)}")
     if after.settled != after.settled_holds or after.charges > after.settled:

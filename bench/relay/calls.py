@@ -1,4 +1,4 @@
-"""What clients of the relay send, the same to everybody: the paths and bodies of chats, streams and pictures."""
+"""Requests of the relay's clients, the same for all contenders: paths and bodies of chats, streams and pictures."""
 
 import json
 

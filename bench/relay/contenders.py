@@ -1,4 +1,4 @@
-"""Who takes part in a row of relayed calls: the upstream itself, LiteLLM and our service, each with the same call."""
+"""Contenders of a row of relayed calls: the upstream itself, LiteLLM and our service, each with the same call."""
 
 from dataclasses import dataclass, field
 
@@ -15,10 +15,10 @@ WARM_SECONDS, WARM_CALLS, MOST_WARM_RUNS = 1, 40, 30
 
 @dataclass(slots=True, kw_only=True)
 class Contenders:
-    """One call of one kind, made over 16 connections (`is_together`), over one (`is_alone`), or both in turn.
+    """One kind of call, made over 16 connections (`is_together`), over one (`is_alone`), or both in turn.
 
-    Figures are rate, p50_ms and p99_ms of the 16; of the one p50_ms_c1, and added_ms: what that is above the direct
-    call's in the same round. CPU is that of a call, without the load and the upstream.
+    Figures are rate, p50_ms and p99_ms over 16 connections; over one, p50_ms_c1, and added_ms: the excess over the
+    direct call in the same round. CPU is that of a call, without the load generator and the upstream.
     """
 
     bench: Bench
@@ -40,7 +40,7 @@ class Contenders:
         return Sample(figures=self.figures(found))
 
     def litellm(self) -> Sample:
-        """Raises Missing."""
+        """Measures LiteLLM. Raises Missing."""
         proxy = started.kept_proxy(self.bench)
         with proxy.awake():
             plan = self.plan(proxy.url, proxy.master_key)
@@ -52,7 +52,7 @@ class Contenders:
         return Sample(figures={**figures, "cpu_ms": spent * 1000 / sum(each.answered for each in found)})
 
     def ours(self) -> Sample:
-        """Checked. Raises Incorrect."""
+        """Measures our service and checks the books. Raises Incorrect."""
         plan = self.plan(self.service.base_url, *started.keys())
         self.once(OURS, plan)
         books.settle(self.service)
@@ -65,7 +65,7 @@ class Contenders:
         return Sample(figures={**self.figures(found), **cpu})
 
     def once(self, name: str, plan: LoadPlan) -> None:
-        """Nobody's figures are to pay for imports, connections and caches. Raises Incorrect."""
+        """Makes a first call, so that no figure includes imports, connections and caches. Raises Incorrect."""
         if name in self.warm:
             return
         self.warm.add(name)
@@ -87,7 +87,8 @@ class Contenders:
         return load.run(plan, connections=connections, seconds=seconds, folder=self.bench.folder)
 
     def loads(self, plan: LoadPlan, *, share: float = 1.0) -> list[Load]:
-        """Together, then alone, for a share of the usual time. Raises Incorrect where an answer was no 2xx."""
+        """Runs the load over 16 connections, then over one, for a share of the usual time. Raises Incorrect if an
+        answer was not 2xx."""
         wanted = [TOGETHER] * self.is_together + [ALONE] * self.is_alone
         found = [self.load(plan, connections=each, seconds=share * self.seconds(each)) for each in wanted]
         if not all(each.answered and not each.refused for each in found):

@@ -1,6 +1,6 @@
-"""LiteLLM's proxy as its documents advise for production: one worker, a real master key, no database, no logging.
+"""Runs LiteLLM's proxy as its documentation advises for production: one worker, a master key, no database, no logging.
 
-It runs in an environment of its own, and knows nothing but the upstream. It keeps no books at all.
+It has an environment of its own, knows only the upstream, and keeps no books.
 """
 
 import os
@@ -33,7 +33,7 @@ MODELS = ((upstream.CHAT_MODEL, "chat"), (upstream.IMAGE_MODEL, "image_generatio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:
-    """A running one. It sleeps while somebody else is measured."""
+    """A running proxy, suspended while others are measured."""
 
     child: Child
     master_key: str
@@ -60,7 +60,7 @@ def configuration(upstream_url: str, master_key: str) -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Nothing of ours; its prices of models come from the package, not from the network."""
+    """Returns an environment without our variables; model prices come from the package, not the network."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -72,7 +72,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def running(bench: Bench, upstream_url: str) -> Iterator[Proxy]:
-    """Raises Missing where it cannot be installed or does not start."""
+    """Yields the proxy. Raises Missing if it cannot be installed or does not start."""
     program = peers.python(NAME, *REQUIREMENTS).with_name("litellm")
     folder = Path(tempfile.mkdtemp(dir=bench.folder))
     master_key = "sk-" + secrets.token_hex(16)

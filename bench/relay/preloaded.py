@@ -1,6 +1,6 @@
-"""Calls that have ended, thousands in a moment, as copies of one that the service itself has relayed. PostgreSQL only.
+"""Copies an ended call of the service thousands of times within the database. PostgreSQL only.
 
-A database plans what it does to an empty table in other ways than what it does to one that is in use.
+PostgreSQL plans differently for an empty table than for one in use.
 """
 
 import psycopg
@@ -23,7 +23,7 @@ COUNTED = ("calls", "cost_micros", "input_tokens", "output_tokens")
 
 
 def fill(service: BenchService) -> None:
-    """All of the first key, which has paid for each. Raises Incorrect."""
+    """Adds calls of the first key, which has paid for each. Raises Incorrect."""
     headers = {"Authorization": f"Bearer {general_keys.secret(0)}", "Content-Type": "application/json"}
     answer = requests.post(service.base_url + calls.CHAT_PATH, data=calls.CHAT_BODY, headers=headers, timeout=60)
     if answer.status_code != 200:

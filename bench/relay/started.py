@@ -1,4 +1,4 @@
-"""What the rows about relayed calls start: the upstream, a service whose group leads to it, and general keys."""
+"""Starts what the rows about relayed calls need: the upstream, a service whose group leads to it, and general keys."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ groups:
 
 
 class Upstream:
-    """The upstream's process."""
+    """The upstream in its process."""
 
     def __init__(self, bench: Bench) -> None:
         command = (sys.executable, "-m", "bench.relay.upstream")
@@ -40,7 +40,7 @@ class Upstream:
         self.url = self.child.wait_for_line(r"upstream listening on (\S+)")[1]
 
     def seen(self) -> dict[str, int]:
-        """How many calls of each kind came in so far."""
+        """Returns how many calls of each kind have arrived."""
         with urllib.request.urlopen(f"{self.url}/_/report", timeout=30) as answer:
             found: dict[str, int] = json.load(answer)
         return found
@@ -56,22 +56,22 @@ def started_upstream(bench: Bench) -> Iterator[Upstream]:
 
 
 def kept_upstream(bench: Bench) -> Upstream:
-    """One for all rows of a run."""
+    """Returns the upstream, one for all rows of a run."""
     return bench.keep("upstream", started_upstream(bench))
 
 
 def kept_proxy(bench: Bench) -> Proxy:
-    """LiteLLM, one for all rows of a run, that sells what the upstream sells. Raises Missing."""
+    """Returns LiteLLM selling the upstream's models, one for all rows of a run. Raises Missing."""
     return bench.keep("litellm", litellm_proxy.running(bench, kept_upstream(bench).url))
 
 
 def keys() -> tuple[str, ...]:
-    """The general keys."""
+    """Returns the general keys."""
     return tuple(general_keys.secret(number) for number in range(KEYS))
 
 
 def kept_service(bench: Bench) -> BenchService:
-    """One for all rows of a run. Raises Missing for a tree without a relay."""
+    """Returns the service, one for all rows of a run. Raises Missing for a tree without a relay."""
     if not (bench.tree / "relay" / "application.py").exists():
         raise Missing("a relay")
     return bench.keep("relaying", relaying(bench))
@@ -79,7 +79,7 @@ def kept_service(bench: Bench) -> BenchService:
 
 @contextmanager
 def relaying(bench: Bench) -> Iterator[BenchService]:
-    """A service with one web process that relays to the upstream, and has done so before."""
+    """Yields a service with one web process that relays to the upstream and has already relayed calls."""
     offer = OFFER.format(
         group=GROUP,
         url=kept_upstream(bench).url,

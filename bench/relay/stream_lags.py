@@ -1,7 +1,8 @@
-"""How late the frames of chat streams come: `python -m bench.relay.stream_lags URL --streams N --waves N [--key KEY]`.
+"""Measures how late the frames of chat streams arrive.
 
-So many streams at once, by as many general keys or all by the one key; when all have ended, the next wave. Frames
-tell when the upstream wrote them. Prints JSON: lists of milliseconds by name, and how many streams ended properly.
+`python -m bench.relay.stream_lags URL --streams N --waves N [--key KEY]` opens N streams at once, each with its own
+general key or all with the one given; after all have ended, the next wave begins. Frames carry the time at which the
+upstream wrote them. Prints JSON: lists of milliseconds by name, and how many streams ended properly.
 """
 
 import argparse
@@ -23,7 +24,7 @@ LONGEST_WAVE = 60.0
 
 
 class StreamedChat(asyncio.Protocol):
-    """One stream: what came is only kept while it lasts, and read afterwards."""
+    """One stream: pieces are stored while it runs, and parsed afterwards."""
 
     def __init__(self, request: bytes) -> None:
         self.request = request
@@ -50,7 +51,7 @@ class StreamedChat(asyncio.Protocol):
         self.is_over.set()
 
     def came(self) -> list[tuple[float, float]]:
-        """For each frame with text when it was written, and when it was here."""
+        """Yields for each frame with text when it was written and when it arrived."""
         text, found = b"", list[tuple[float, float]]()
         for at, piece in self.pieces:
             text += piece
@@ -64,8 +65,8 @@ class StreamedChat(asyncio.Protocol):
         return whole.startswith(b"HTTP/1.1 200") and len(self.came()) == FRAMES and END in whole
 
     def lags(self) -> dict[str, list[float]]:
-        """Milliseconds. `begun` is from our request to the upstream's, `first` and `every` are of frames, `end` is from
-        the moment at which the upstream ended to our last byte, `gap` the longest silence between two pieces."""
+        """Returns milliseconds: `begun` from our request to the upstream's, `first` and `every` of frames, `end` from
+        the upstream's end to our last byte, `gap` the longest silence between two pieces."""
         came, moments = self.came(), [at for at, _ in self.pieces]
         late = [1000 * (at - written) for written, at in came]
         return {
@@ -89,7 +90,7 @@ def request_of(url: str, authorization: str) -> bytes:
 
 
 async def wave(url: str, authorizations: list[str]) -> list[StreamedChat]:
-    """One stream for each of these, all at once, to their ends."""
+    """Opens one stream for each authorization at once, and reads all to their ends."""
     streams = [StreamedChat(request_of(url, authorization)) for authorization in authorizations]
     await asyncio.gather(*(stream.open(url) for stream in streams))
     await asyncio.wait_for(asyncio.gather(*(stream.is_over.wait() for stream in streams)), LONGEST_WAVE)

@@ -1,4 +1,4 @@
-"""Many chat streams at once, by the upstream itself, by LiteLLM and by our service."""
+"""Measures many chat streams at once: of the upstream itself, LiteLLM and our service."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ LONGEST_RUN = 240.0
 
 
 def run(bench: Bench, url: str, key: str = "") -> Sample:
-    """A client in a process of its own. Raises Incorrect where a stream did not end as it should."""
+    """Runs a client in its own process. Raises Incorrect if a stream did not end properly."""
     waves = QUICK_WAVES if bench.is_quick else WAVES
     much = ["--streams", str(STREAMS), "--waves", str(waves), *(["--key", key] if key else [])]
     command = [MANAGE[0], "-m", "bench.relay.stream_lags", url, *much]
@@ -30,7 +30,7 @@ def run(bench: Bench, url: str, key: str = "") -> Sample:
 
 
 def figures(lags: dict[str, list[float]]) -> dict[str, float]:
-    """Milliseconds: a median and a 95th percentile of the first frames, and what else is worth a look."""
+    """Returns figures in milliseconds: median and 95th percentile of the first frames, and others of interest."""
     return {
         "first_p50_ms": percentile(lags["first"], 0.5),
         "first_p95_ms": percentile(lags["first"], 0.95),
@@ -46,14 +46,15 @@ def direct(bench: Bench) -> Sample:
 
 
 def litellm(bench: Bench) -> Sample:
-    """Raises Missing."""
+    """Measures LiteLLM. Raises Missing."""
     proxy = started.kept_proxy(bench)
     with proxy.awake():
         return run(bench, proxy.url, proxy.master_key)
 
 
 def ours(bench: Bench, service: BenchService) -> Sample:
-    """By as many keys as streams, and checked: each is charged, none by an estimate. Raises Incorrect."""
+    """Measures our service with one key for each stream, and checks that each is charged, none by an estimate. Raises
+    Incorrect."""
     before, spent = books.counts(service), service.spent()
     sample = run(bench, service.base_url)
     count = STREAMS * (QUICK_WAVES if bench.is_quick else WAVES)

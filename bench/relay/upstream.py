@@ -1,8 +1,8 @@
-"""A fast upstream in a process of its own, as an openai channel sees one: `python -m bench.relay.upstream`.
+"""A fast upstream in its own process, for an openai channel: `python -m bench.relay.upstream`.
 
-It answers chat calls and image calls at once, and streams chats: each frame holds the moment at which it was written
-(time.monotonic, the same clock for all processes of a machine), so that whoever reads it knows how late it came. GET
-/_/report tells how many calls of each kind came in with the right key.
+It answers chat and image calls at once, and streams chats. Each frame has the time at which it was written
+(time.monotonic, one clock for all processes of a machine), so that its reader knows how late it arrived. GET /_/report
+returns how many calls of each kind arrived with the right key.
 """
 
 import argparse
@@ -36,7 +36,7 @@ CHAT, IMAGES = b"/v1/chat/completions", b"/v1/images/generations"
 
 
 def whole(document: object, status: bytes = b"200 OK") -> bytes:
-    """An answer with its head."""
+    """Returns an answer with its head."""
     body = json.dumps(document).encode()
     head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     return head % (status, len(body)) + body
@@ -57,7 +57,7 @@ def image_answer() -> bytes:
 
 
 def frame(choices: bytes, rest: bytes = b"") -> bytes:
-    """One event as a chunk of the answer's body."""
+    """Returns one event as a chunk of the answer's body."""
     named = b'"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1700000000,"model":"gpt-4o-mini"'
     event = b'data: {%b,"choices":[%b]%b}\n\n' % (named, choices, rest)
     return chunk(event)
@@ -68,7 +68,7 @@ def chunk(piece: bytes) -> bytes:
 
 
 def text_frame() -> bytes:
-    """It says when it is written: now."""
+    """Returns a frame with the current time."""
     moment = MOMENT % time.monotonic()
     return frame(b'{"index":0,"delta":{"role":"assistant",%b},"finish_reason":null}' % moment)
 
@@ -85,7 +85,7 @@ STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-E
 
 
 class UpstreamExchanges(asyncio.Protocol):
-    """One kept-alive connection: a request, its answer, the next."""
+    """A kept-alive connection: one request after another."""
 
     def __init__(self, seen: Counter[str]) -> None:
         self.seen = seen
@@ -118,7 +118,7 @@ class UpstreamExchanges(asyncio.Protocol):
         return self.stream(tells_usage=b'"include_usage"' in body)
 
     def stream(self, *, tells_usage: bool, left: int = FRAMES) -> None:
-        """Begin after a while, and go on as long as there is somebody who reads."""
+        """Begins after a while, and sends frames while the client is connected."""
         asyncio.get_running_loop().call_later(FIRST_AFTER if left == FRAMES else EVERY, self.go_on, left, tells_usage)
 
     def go_on(self, left: int, tells_usage: bool) -> None:

@@ -1,4 +1,4 @@
-"""The rows, one module for each kind. A module lists its rows in ROWS; they run in the order of the modules' names."""
+"""The rows, one module for each kind. Modules list theirs in ROWS; they run in the order of module names."""
 
 import importlib
 import pkgutil
@@ -7,7 +7,7 @@ from bench.model import BenchRow
 
 
 def every() -> list[BenchRow]:
-    """All rows. Raises ValueError where a name stands twice."""
+    """Returns all rows. Raises ValueError if a name occurs twice."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     found = [row for name in names for row in importlib.import_module(f"{__name__}.{name}").ROWS]
     if len({row.name for row in found}) != len(found):

@@ -1,4 +1,4 @@
-"""What the desk's home costs beside many ended tasks, and that it scans no table that grows."""
+"""Measures the desk's home page beside many ended tasks, and checks that it scans no growing table."""
 
 import re
 import time
@@ -21,7 +21,7 @@ TIMES = 20
 LONGEST = 1_800
 OPERATOR, PASSWORD = "bench", "bench-password-of-an-operator"
 NUMBER = f"right({{id}}, {clones.DIGITS})::bigint"
-# The ends of a month, and those of the last day of several models that took their time.
+# Spreads the ends over a month, and those of the last day over several models and durations.
 ENDS = f"""
 UPDATE tasks_taskevent SET at = now() - interval '{DAYS} days' * (1 - {NUMBER.format(id="task_id")} / {{many}}.0)
 WHERE status = 'succeeded'
@@ -37,14 +37,14 @@ SELECT (SELECT max(id) FROM tasks_taskevent) - COALESCE((SELECT max(last_event_i
 
 
 def spread(url: str, many: int) -> None:
-    """So many ended tasks over a month, as a service has them."""
+    """Spreads the ended tasks over a month, as in a real service."""
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in (ENDS, LAST_DAY, "VACUUM ANALYZE"):
             connection.execute(statement.format(many=many).encode())
 
 
 def folded(url: str) -> float:
-    """The seconds until the janitor has added up all that ended."""
+    """Waits until the janitor has summed up all ended tasks; returns the seconds."""
     started = time.monotonic()
     with psycopg.connect(url, autocommit=True) as connection:
         while connection.execute(LEFT).fetchone() != (0,):
@@ -53,7 +53,7 @@ def folded(url: str) -> float:
 
 
 def signed_in(service: BenchService) -> requests.Session:
-    """Raises Incorrect."""
+    """Returns a session of the operator. Raises Incorrect."""
     service.manage("createsuperuser", "--noinput", f"--username={OPERATOR}", "--email=bench@localhost.invalid",
                    DJANGO_SUPERUSER_PASSWORD=PASSWORD)  # fmt: skip
     session = requests.Session()
@@ -67,7 +67,7 @@ def signed_in(service: BenchService) -> requests.Session:
 
 
 def look(bench: Bench, service: BenchService, session: requests.Session, fold_s: float) -> Sample:
-    """Raises Incorrect where a statement scans a big table, or the page does not show what waits."""
+    """Measures the page. Raises Incorrect if a statement scans a big table or the page lacks the queued tasks."""
     log = bench.databases.log
     assert log is not None
     start = log.stat().st_size

@@ -26,7 +26,7 @@ Stored = Sequence[Mapping[str, Any]]
 
 
 def stored(bench: Bench, service: BenchService) -> Stored:
-    """Where the pictures are. Raises RuntimeError."""
+    """Stores the pictures; returns where they are. Raises RuntimeError."""
     script = [str(bench.python), "-P", str(Path(store.__file__)), str(PICTURES)]
     picture = pictures.png(BYTES)
     answer = subprocess.run(script, cwd=bench.tree, env=service.environment, input=picture, capture_output=True)
@@ -37,7 +37,7 @@ def stored(bench: Bench, service: BenchService) -> Stored:
 
 
 def asked(bench: Bench, url: str, paths: Sequence[str], keys: Sequence[str] = NO_KEY) -> Load:
-    """Raises Incorrect."""
+    """Measures GETs of these paths. Raises Incorrect."""
     plan = LoadPlan(url=url, paths=tuple(paths), authorizations=tuple(keys))
     found = load.run(plan, connections=CONNECTIONS, seconds=bench.seconds, folder=bench.folder)
     if found.refused or not found.answered:
@@ -54,14 +54,14 @@ def by_nginx(bench: Bench, url: str, files: Stored) -> Sample:
 
 
 def signed(bench: Bench, service: BenchService, url: str, files: Stored) -> dict[str, float]:
-    """By signed URLs, and the CPU of the service alone."""
+    """Measures GETs by signed URLs, and the CPU of the service alone."""
     spent = service.spent()
     found = asked(bench, url, [each["signed"] for each in files])
     return {**figures(found), **service.spent().since(spent).each(found.answered)}
 
 
 def keyed(bench: Bench, url: str, files: Stored) -> float:
-    """The rate of requests with a key. The tasks are dealt to the accounts in turn, here and there."""
+    """Measures GETs with a key. Tasks are dealt to the accounts in turn, on both sides."""
     keys = seed.authorizations(ACCOUNTS)
     return asked(bench, url, [each["keyed"] for each in files], [keys[each["account"] - 1] for each in files]).rate
 

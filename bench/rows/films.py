@@ -1,7 +1,6 @@
-"""Open video jobs in one worker process: how late their polls come, what they cost, and how soon a result is seen.
+"""Measures open video jobs in one worker process: how late polls come, what they cost, and how soon results are seen.
 
-One film is bought for real; its copies stay open at the provider for ever. A second worker adopts all of them, as after
-any restart.
+One film is really bought; its copies stay open at the provider. A second worker adopts all of them, as after a restart.
 """
 
 import time
@@ -18,7 +17,7 @@ from bench.surroundings import Bench
 EVERY = 10.0
 """Seconds between two polls of a job."""
 SETTLED = 11.0
-"""Seconds until all that were due at once have been asked, and PostgreSQL has counted what the adoption wrote."""
+"""Seconds until all jobs due at once were polled and PostgreSQL has counted the adoption's writes."""
 FINISHED = 20
 WAITED = 60.0
 SEEN = """
@@ -29,7 +28,7 @@ JOIN tasks_taskevent e ON e.task_id = c.task_id AND e.status = 'succeeded'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProtocol:
-    """`path` is the provider's for it; `count` open jobs in a full run and in a quick one."""
+    """A provider's protocol at `path`, with `count` open jobs in a full run and `quick_count` in a quick one."""
 
     adapter: str
     path: str
@@ -45,7 +44,7 @@ SINGLE = JobProtocol(adapter="openai_videos", path="single", count=5_000, quick_
 
 
 def buy_one(service: BenchService) -> str:
-    """The id of a task whose film is being made; its worker has stopped."""
+    """Buys a film and stops the worker while it is being made; returns the task's id."""
     web, worker = service.start_web(), crew.start_worker(service, concurrency=32)
     task_id = crew.submitted(service, offers.FILM)
     bought = "SELECT count(*) FROM tasks_call WHERE state = 'accepted'"
@@ -77,7 +76,7 @@ def follow(bench: Bench, protocol: JobProtocol) -> Sample:
 
 
 def idle_polls(service: BenchService, provider: crew.BenchProvider, *, seconds: float) -> dict[str, float]:
-    """Of polls that find nothing new: how late they come, and what each costs."""
+    """Measures polls that find nothing new: their lateness and their cost."""
     written, before, spent = crew.written(service.database_url), provider.report(), service.spent()
     time.sleep(seconds)
     found, used = provider.report(), service.spent().since(spent)
@@ -92,13 +91,14 @@ def idle_polls(service: BenchService, provider: crew.BenchProvider, *, seconds: 
         "polls_per_second": polls / seconds,
         "worker_cpu_percent": 100 * used.worker / seconds,
         "writes_per_poll": (crew.written(service.database_url) - written) / polls,
-        # Our own question for the report is one more of each.
+        # Our own request for the report adds one to each.
         "connections_per_request": (found["connections"] - before["connections"] - 1) / max(1, asked - 1),
     }
 
 
 def finish_some(service: BenchService, provider: crew.BenchProvider) -> float:
-    """Seconds from the answer that tells a result to the event that tells the client, the longest of some jobs."""
+    """Returns the longest delay in seconds, of some jobs, from the provider's answer with a result to the client's
+    event."""
     jobs = [f"seeded-{n + 1}" for n in range(FINISHED)]
     provider.set(finish=jobs)
     ended = "SELECT count(*) FROM tasks_task WHERE status = 'succeeded' AND modality = 'video'"

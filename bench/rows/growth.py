@@ -1,4 +1,4 @@
-"""What a large table costs: the same steps with many ended tasks and with few, in turn."""
+"""Measures what a large table costs: the same steps with many and with few ended tasks, in turn."""
 
 import http.client
 import json
@@ -25,7 +25,8 @@ STEPS = ("submit_ms", "claim_ms", "get_ms", "list_ms", "filter_ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """A service with its one connection, as the first account, which has all but the seed's tasks; and who claims."""
+    """A service with one connection as the first account, which owns all tasks but the seed's, and a process that
+    claims."""
 
     tasks: int
     prefix: str
@@ -34,7 +35,7 @@ class Side:
     claims: Talk
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[float, bytes]:
-        """Milliseconds, and the answer. Raises Incorrect for anything but a 2xx."""
+        """Makes a request; returns milliseconds and answer. Raises Incorrect unless it is a 2xx."""
         headers = {"Authorization": seed.authorizations(1)[0], "Content-Type": "application/json"}
         started = time.perf_counter()
         self.client.request(method, path, json.dumps(body) if body else None, headers)
@@ -52,7 +53,7 @@ class Side:
         return float(self.claims.ask("1").split()[0]) * 1000
 
     def read(self, number: int) -> float:
-        """Ended tasks from all over the table."""
+        """Reads an ended task; the numbers spread over the whole table."""
         picked = SEEDED + number * (self.tasks - SEEDED) // TIMES
         return self.ask("GET", f"/v1/tasks/{self.prefix}{picked:0{clones.DIGITS}d}")[0]
 
@@ -63,19 +64,19 @@ class Side:
         return self.ask("GET", "/v1/tasks?limit=20&status=succeeded&modality=image")[0]
 
     def steps(self) -> Mapping[str, Callable[[int], float]]:
-        """Milliseconds of each kind of step, by its figure."""
+        """Returns a function for each figure, which runs its step and returns milliseconds."""
         return dict(zip(STEPS, (self.submit, self.claim, self.read, self.list, self.filter), strict=True))
 
 
 class Race:
-    """Two sides that take every single step in turn, so that a busy machine slows down both alike."""
+    """Two sides that alternate single steps, so that a busy machine slows both alike."""
 
     def __init__(self, small: Side, large: Side) -> None:
         self.sides = (small, large)
         self._of_large = Sample(figures={})
 
     def run(self) -> Sample:
-        """Medians of the small side; `large` has those of the other."""
+        """Returns the small side's medians; `large` returns the other's."""
         found: dict[str, tuple[float, float]] = {}
         for figure in STEPS:
             taken = [[side.steps()[figure](number) for side in self.sides] for number in range(TIMES)]
@@ -99,7 +100,7 @@ def side(bench: Bench, tasks: int) -> Iterator[Side]:
         with talking(program, folder=bench.tree, environment=service.environment, log=log) as claims:
             claims.heard()
             yield Side(tasks=tasks, prefix=clones.seeded_prefix(url), service=service, client=client, claims=claims)
-        client.close()  # a web process that is to end gives open connections a moment
+        client.close()  # a stopping web process gives open connections a moment
         crew.check(service)
 
 

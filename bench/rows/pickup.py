@@ -1,4 +1,4 @@
-"""How soon an idle worker has a task in hand, and what idleness costs."""
+"""Measures how soon an idle worker picks up a task, and what idleness costs."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ SETTLING_SECONDS = 2.0
 
 
 def answered_at(client: http.client.HTTPConnection, prompt: str) -> float:
-    """Submit; the moment of the 202. Raises Incorrect."""
+    """Submits a task; returns the time of the 202. Raises Incorrect."""
     body = json.dumps({**offers.IMAGE, "params": {"prompt": prompt}})
     headers = {"Authorization": seed.authorizations(1)[0], "Content-Type": "application/json"}
     client.request("POST", "/v1/tasks", body, headers)
@@ -35,13 +35,13 @@ def answered_at(client: http.client.HTTPConnection, prompt: str) -> float:
 
 
 def entered(entries: Path, prompts: set[str]) -> dict[str, float]:
-    """When the adapter was entered for each of these prompts, as far as it was."""
+    """Returns when the adapter was entered for each of these prompts, if it was."""
     lines = [line.split() for line in entries.read_text().splitlines()] if entries.exists() else []
     return {prompt: float(at) for prompt, at in lines if prompt in prompts}
 
 
 def pick_up(service: BenchService, entries: Path, name: str) -> Sample:
-    """Single tasks for an idle worker, each after a rest: milliseconds from the 202 to the entry of the adapter."""
+    """Submits single tasks to an idle worker with pauses; returns milliseconds from the 202 to the adapter's entry."""
     client = http.client.HTTPConnection(urlsplit(service.base_url).netloc, timeout=crew.PATIENCE)
     answered: dict[str, float] = {}
     for number in range(PICKED):
@@ -51,14 +51,14 @@ def pick_up(service: BenchService, entries: Path, name: str) -> Sample:
     client.close()
     if not crew.until(lambda: len(entered(entries, set(answered))) == PICKED, seconds=crew.PATIENCE):
         raise Incorrect(f"{PICKED} tasks were submitted, {len(entered(entries, set(answered)))} picked up")
-    # The commit comes before its 202: a worker may be faster than the answer.
+    # The commit precedes the 202, so a worker may be faster than the answer.
     waited = [max(0.0, at - answered[prompt]) * 1000 for prompt, at in entered(entries, set(answered)).items()]
     return Sample(figures={"p50_ms": median(waited), "p99_ms": percentile(waited, 0.99)})
 
 
 @contextmanager
 def idle_service(bench: Bench, place: AbstractContextManager[str]) -> Iterator[tuple[BenchService, Path]]:
-    """Web processes and a worker with all its lanes, and the file in which the adapter notes its entries."""
+    """Yields web processes with a worker of all lanes, and the file to which the adapter writes its entries."""
     entries = bench.folder / f"entries-{random.randrange(10**9)}"
     environment = {"INSTANT_ENTRIES": str(entries), "WEB_CONCURRENCY": WEB_PROCESSES}
     with place as url, crew.started(bench, url, offers.instant(), **environment) as service:
@@ -81,7 +81,7 @@ def picking(bench: Bench, *, is_sqlite: bool) -> Iterator[Contest]:
 
 
 def rest(bench: Bench, service: BenchService) -> Sample:
-    """What the processes do while there is nothing to do."""
+    """Measures what the processes do without work."""
     seconds = 3.0 * bench.seconds
     with statements.counted(bench.databases) as found:
         before = service.spent()

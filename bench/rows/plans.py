@@ -1,4 +1,4 @@
-"""The row of the plans: what a working service runs on big tables, and whether any of it scans one."""
+"""Row of the plans: runs a working service on big tables, and checks that no statement scans one."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from bench.service import BenchService
 from bench.surroundings import Bench
 
 KEYS = 4
-STRANGERS = 19_000  # so many that no plan is right to read all accounts
+STRANGERS = 19_000  # too many for any plan to read all accounts
 IMAGE = f'{{"model": "aurora-image", "modality": "image", "params": {BODY}, "callback_url": "%s/nobody"}}'
 VIDEO = (
     '{"model": "comet-video", "modality": "video", "params": '
@@ -30,7 +30,7 @@ READS = (
 
 
 class Visit:
-    """What a customer does, on connections of its own."""
+    """A customer's requests, on connections of their own."""
 
     def __init__(self, service: BenchService, number: int) -> None:
         self.url = service.base_url
@@ -38,7 +38,7 @@ class Visit:
         self.session.headers["Authorization"] = f"Bearer {seed.secret(number)}"
 
     def post(self, body: str, **headers: str) -> str:
-        """The id of the new task. Raises Incorrect."""
+        """Submits a task; returns its id. Raises Incorrect."""
         headers = {"Content-Type": "application/json", **headers}
         answer = self.session.post(f"{self.url}/v1/tasks", data=body, headers=headers, timeout=PATIENCE)
         if answer.status_code != 202:
@@ -49,7 +49,7 @@ class Visit:
         return self.session.get(f"{self.url}{path}", timeout=PATIENCE)
 
     def follow(self) -> None:
-        """A second of the event stream, from the beginning."""
+        """Reads a second of the event stream, from the beginning."""
         with suppress(requests.RequestException):
             headers = {"Last-Event-ID": "1"}
             stream = self.session.get(f"{self.url}/v1/tasks/events", headers=headers, stream=True, timeout=1)
@@ -57,7 +57,7 @@ class Visit:
                 pass
 
     def wait(self, task_id: str) -> None:
-        """Until it has ended. Raises Incorrect."""
+        """Waits until the task has ended. Raises Incorrect."""
         deadline = time.monotonic() + PATIENCE
         while self.get(f"/v1/tasks/{task_id}?wait=5").json()["status"] in ("queued", "running"):
             if time.monotonic() > deadline:
@@ -65,7 +65,7 @@ class Visit:
 
 
 def work(service: BenchService, provider: str) -> None:
-    """A bit of everything: submissions with and without a key and a callback, reads, streams, whole lives."""
+    """Does some of everything: submissions with and without key and callback, reads, streams, whole tasks."""
     visits = [Visit(service, number) for number in range(KEYS)]
     made = []
     for visit in visits:

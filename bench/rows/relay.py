@@ -1,6 +1,6 @@
-"""Rows of relayed calls, beside LiteLLM's proxy in the same rounds: chats, pictures and streams, one process each.
+"""Rows of relayed calls beside LiteLLM's proxy in the same rounds: chats, pictures and streams, one process each.
 
-Ours finds the key, reserves, and settles in PostgreSQL. LiteLLM knows one master key and keeps no books.
+Our service authenticates the key, reserves, and settles in PostgreSQL. LiteLLM knows one master key and keeps no books.
 """
 
 from collections.abc import Iterator

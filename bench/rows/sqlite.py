@@ -1,4 +1,4 @@
-"""The row of the embedded database: submissions on SQLite, with two workers at work on the same file."""
+"""Row of the embedded database: submissions on SQLite beside two workers on the same file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from bench.surroundings import ACCOUNTS, Bench
 from tools.children import PATIENCE
 
 BARE = "bare sqlite3 script"
-# The sandbox's pictures take this long, so the workers beside are busy as workers are: they wait, poll and end.
+# Delays of the sandbox's pictures, which make the workers wait, poll and end as they usually do.
 SLOW = "[slow=3]"
 
 
 def alone(bench: Bench, service: BenchService, file: Path) -> Sample:
-    """The bare script, with the service standing still."""
+    """Measures the bare script while the service is suspended."""
     service.pause()
     try:
         return script.bare_sqlite(file, accounts=ACCOUNTS, seconds=bench.script_seconds)
@@ -27,7 +27,7 @@ def alone(bench: Bench, service: BenchService, file: Path) -> Sample:
 
 
 def ours(bench: Bench, service: BenchService) -> Sample:
-    """At c=1, then at c=64; what a figure is of c=1 says so."""
+    """Measures submissions at c=1, then at c=64; figures of c=1 say so in their names."""
     one = submissions.submit(bench, service, accounts=ACCOUNTS, connections=1, prompt=SLOW)
     crowd = submissions.submit(bench, service, accounts=ACCOUNTS, connections=submissions.CONNECTIONS, prompt=SLOW)
     return Sample(figures={**crowd.figures, "rate_c1": one.figures["rate"], "p50_ms_c1": one.figures["p50_ms"]})
@@ -47,7 +47,7 @@ def on_sqlite(bench: Bench) -> Iterator[Contest]:
         correctness.settle(service)
         yield {BARE: lambda: alone(bench, service, anchor), OURS: lambda: ours(bench, service)}
         for worker in workers:
-            worker.kill()  # they would finish what they have bought, for nobody
+            worker.kill()  # they would finish tasks that nobody waits for
 
 
 ROWS = [

@@ -1,4 +1,4 @@
-"""Event streams in one web process: what an open one occupies, and how soon all of many are told."""
+"""Measures event streams in one web process: memory for each open stream, and how soon many are notified."""
 
 import json
 import resource
@@ -24,7 +24,7 @@ SETTLING_SECONDS = 2.0
 
 
 def let_files(count: int) -> None:
-    """So many open files for this process and its children. Raises Missing."""
+    """Sets the open-file limit of this process and its children. Raises Missing."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most < count:
         raise Missing(f"{count} open files")
@@ -33,7 +33,7 @@ def let_files(count: int) -> None:
 
 @contextmanager
 def opened(service: BenchService, count: int, keys: int) -> Iterator[Talk]:
-    """So many open streams of so many keys."""
+    """Opens `count` streams of `keys` keys."""
     command = [MANAGE[0], "-m", "bench.stream_client", service.base_url, str(count), str(keys)]
     log = service.folder / "streams.log"
     with talking(command, folder=ROOT, environment=service.environment, log=log) as client:
@@ -43,7 +43,7 @@ def opened(service: BenchService, count: int, keys: int) -> Iterator[Talk]:
 
 
 def occupied(bench: Bench) -> Sample:
-    """Memory of the web process with all of them open, beyond what it had with the first few."""
+    """Measures the web process's memory with all streams open, beyond that with the first few."""
     count = QUICK_OPEN if bench.is_quick else OPEN
     with bench.database() as url, crew.started(bench, url, offers.instant()) as service:
         web = service.start_web()
@@ -66,7 +66,7 @@ def open_streams(bench: Bench) -> Iterator[Contest]:
 
 
 def tell_all(client: Talk, claims: Talk) -> Sample:
-    """One commit with an event for each key: milliseconds until the last stream has its line."""
+    """Makes one commit with an event for each key; returns milliseconds until the last stream has its line."""
     time.sleep(0.5)
     client.ask("watch")
     _, committed_at = map(float, claims.ask(str(TOLD_KEYS)).split())

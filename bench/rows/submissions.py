@@ -22,7 +22,7 @@ BODY = f'{{"model": "aurora-image", "modality": "image", "params": {script.BODY}
 
 
 def plan(url: str, *, accounts: int = ACCOUNTS, prompt: str = "") -> LoadPlan:
-    """Submissions of so many accounts in turn, each with an Idempotency-Key of its own. A prompt begins so."""
+    """Plans submissions of the accounts in turn, each with its own Idempotency-Key; prompts begin with `prompt`."""
     keys = tuple(seed.authorizations(accounts))
     body = BODY.replace('"prompt": "', f'"prompt": "{prompt}')
     return LoadPlan(url=url, method="POST", paths=("/v1/tasks",), body=body, authorizations=keys, is_unique=True)
@@ -33,7 +33,7 @@ def figures(found: Load) -> dict[str, float]:
 
 
 def submit(bench: Bench, service: BenchService, *, accounts: int, connections: int, prompt: str = "") -> Sample:
-    """One run of ours, checked. Raises Incorrect."""
+    """Runs our service once, and checks the result. Raises Incorrect."""
     before, spent = correctness.counts(service.database_url), service.spent()
     found = load.run(
         plan(service.base_url, accounts=accounts, prompt=prompt),
@@ -48,18 +48,18 @@ def submit(bench: Bench, service: BenchService, *, accounts: int, connections: i
 
 
 def warm(bench: Bench, url: str, *, prompt: str = "") -> None:
-    """So that no first round pays for imports, connections and snapshots."""
+    """Sends a little load, so that no round pays for imports, connections and snapshots."""
     load.run(plan(url, prompt=prompt), connections=8, seconds=1, folder=bench.folder)
 
 
 def start_web(bench: Bench, service: BenchService, *, prompt: str = "") -> None:
-    """Two web processes, warm, with nothing left to do. Workers that start later find tasks with this prompt."""
+    """Starts two web processes and warms them up. Tasks with this prompt are left for workers that start later."""
     warm(bench, service.start_web().url, prompt=prompt)
     correctness.settle(service)
 
 
 def naively(bench: Bench, naive: Child, plan: LoadPlan, *, connections: int) -> Sample:
-    """One run of the naive reference."""
+    """Runs the naive reference once."""
     pids = (naive.process.pid, bench.databases.pid)
     spent = sum(map(processor.seconds, pids))
     found = load.run(plan, connections=connections, seconds=bench.script_seconds, folder=bench.folder)
@@ -68,7 +68,7 @@ def naively(bench: Bench, naive: Child, plan: LoadPlan, *, connections: int) -> 
 
 
 def answered(found: Load) -> Sample:
-    """Raises Incorrect where an answer was no 2xx."""
+    """Raises Incorrect if an answer was not 2xx."""
     if found.refused or not found.answered:
         raise Incorrect(f"{found.refused} answers were no 2xx, {found.answered} were")
     return Sample(figures=figures(found))
@@ -136,7 +136,7 @@ def get(bench: Bench) -> Iterator[Contest]:
         start_web(bench, service)
         warm(bench, naive.url)
         keys = tuple(seed.authorizations(ACCOUNTS))
-        # The tasks are dealt to the accounts in turn, here and there.
+        # Tasks are dealt to the accounts in turn, on both sides.
         ids = [task for (task,) in correctness.fetch(url, f"SELECT id FROM tasks_task ORDER BY id LIMIT {ACCOUNTS}")]
         ours = LoadPlan(
             url=service.base_url,

@@ -1,4 +1,4 @@
-"""Paid calls that wait side by side in one worker process: the provider takes its time, and the worker needs little."""
+"""Measures concurrent paid calls in one worker process: the provider is slow, and the worker needs little."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The whole life of a task in one worker process: with an adapter that answers at once, and over real HTTP."""
+"""Measures whole tasks in one worker process: with an adapter that answers at once, and over real HTTP."""
 
 import subprocess
 import sys
@@ -22,7 +22,8 @@ BARE = Path(__file__).parent.parent / "anchors" / "bare_requests.py"
 
 
 def worked(bench: Bench, preloaded: Preloaded, **environment: str) -> Sample:
-    """One worker at work for a few seconds: tasks a second between its first claim and its last end, and CPU a task."""
+    """Runs one worker for a few seconds: tasks per second between its first claim and its last end, and CPU per
+    task."""
     with preloaded.copy(**environment) as service:
         worker = crew.start_worker(service, concurrency=CONCURRENCY)
         before = service.spent()
@@ -37,8 +38,8 @@ def worked(bench: Bench, preloaded: Preloaded, **environment: str) -> Sample:
 
 @contextmanager
 def whole_life(bench: Bench) -> Iterator[Contest]:
-    """The callbacks are owed and nobody sends them: the lane is off. Files lie in memory where the system has a folder
-    there, so that no flush of a disk is measured but PostgreSQL's: real files are the next row's."""
+    """Yields the contenders. Callbacks are owed but not sent: that lane is off. Files lie in memory where the system
+    has such a folder, so that only PostgreSQL's flushes are measured; the next row measures real files."""
     body = {**offers.IMAGE, "callback_url": offers.CALLBACK}
     files = TemporaryDirectory(prefix="darkroom-bench-", dir=MEMORY if MEMORY.is_dir() else None)
     with files as folder, limits.within(600), crew.preloaded(bench, offers.instant(), body, QUEUED) as preloaded:
@@ -49,7 +50,7 @@ def whole_life(bench: Bench) -> Iterator[Contest]:
 
 
 def bare(provider: BenchProvider, folder: Path) -> Sample:
-    """A script that buys the same pictures with `requests`, and writes each to a file."""
+    """Runs a script that buys the same pictures with `requests`, and writes each to a file."""
     command = [sys.executable, str(BARE), f"{provider.url}/images/images/generations", str(folder)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     calls, seconds, cpu = map(float, answer.stdout.split())

@@ -1,4 +1,4 @@
-"""Prose, paths and names of the document in templates. `{% load reference %}`"""
+"""Template filters for the document's prose, paths and names: `{% load reference %}`"""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ register.filter("line", line)
 
 @register.filter
 def breakable(text: str) -> SafeString:
-    """A path or a name that may go on in the next line after each of its joints."""
+    """Allows line breaks in a path or name after each of its joints."""
     return mark_safe(JOINT.sub(r"\1<wbr>", escape(text)))  # noqa: S308 (escaped)
 
 
@@ -30,5 +30,5 @@ def place_words(place: str) -> str:
 
 @register.filter
 def x_title(scheme: Mapping[str, str]) -> str:
-    """The name of a way to show a key; templates read no field with a hyphen."""
+    """Returns the title of a way to authenticate; templates cannot read fields with a hyphen."""
     return scheme["x-title"]

@@ -1,4 +1,4 @@
-"""Pictures that a paid call answers with at once, for protocols with a count: what the steering words do to it."""
+"""Sells pictures in an immediate answer, for protocols with a count, with the effects of the steering words."""
 
 import asyncio
 import base64
@@ -20,7 +20,7 @@ Show = Callable[[Picture], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a valid call asks for; `picture` makes the one at an index."""
+    """A valid call; `picture` makes the one at an index."""
 
     prompt: str
     count: int
@@ -28,14 +28,14 @@ class Order:
 
 
 class AtOnce:
-    """Sells pictures in the terms of one protocol: its errors, and the body of a success around the items."""
+    """Sells pictures in one protocol's formats: its errors, and the body of a success around the items."""
 
     def __init__(self, state: State, *, error_for: ErrorFor) -> None:
         self._state = state
         self._error_for = error_for
 
     async def sell(self, request: Request, order: Order, show: Show, answer: Callable[[list[Any]], Any]) -> Response:
-        """The answer to a valid call. `show` makes the item of a picture, `answer` the body of the items."""
+        """Answers a valid call. `show` makes a picture's item, `answer` the body around the items."""
         script, turns = steering.read(order.prompt), self._state.turns
         if word := turns.take(script, SUBMIT, order.prompt, REFUSALS):
             return self._error_for(word)
@@ -48,12 +48,12 @@ class AtOnce:
         return steering.struck(json_response(answer(items)), loss, self._error_for)
 
     def link(self, picture: Picture, script: Script, origin: str) -> str:
-        """The URL of a file with the picture."""
+        """Returns the URL of a file with the picture."""
         name = f"img-{secrets.token_hex(8)}.{picture.output_format}"
         self._state.files[name] = File(media=picture, script=script)
         return f"{origin}/files/{name}"
 
 
 async def encoded(picture: Picture) -> str:
-    """The picture in base64."""
+    """Returns the picture in base64."""
     return base64.b64encode(await asyncio.to_thread(picture.render)).decode()

@@ -1,4 +1,4 @@
-"""The boxes of an MP4 file (ISO 14496-12): where things stand, not what they show."""
+"""Boxes of an MP4 file (ISO 14496-12): the layout, without the content."""
 
 import struct
 from collections.abc import Sequence
@@ -27,42 +27,42 @@ class Track:
 
     @property
     def ticks(self) -> int:
-        """The length of the track in its own timescale."""
+        """Returns the track's length in its own timescale."""
         return self.sample_count * self.sample_ticks
 
 
 def movie(tracks: Sequence[Track], seconds: int) -> bytes:
-    """A whole file, its index before its media, so that it plays while it loads."""
+    """Builds a whole file, with its index before its media, so that it plays while loading."""
     head = box(b"ftyp", b"isom", struct.pack(">I", 512), b"isomiso2avc1mp41")
-    # The offsets have a fixed width: the index is as long with the right ones.
+    # Offsets have a fixed width, so the index keeps its length when they are filled in.
     start = len(head) + len(index(tracks, seconds, start=0)) + 8
     return b"".join([head, index(tracks, seconds, start=start), box(b"mdat", *(track.media for track in tracks))])
 
 
 def box(name: bytes, *parts: bytes) -> bytes:
-    """Size, name, content."""
+    """Builds a box: size, name, content."""
     content = b"".join(parts)
     return struct.pack(">I", 8 + len(content)) + name + content
 
 
 def full_box(name: bytes, *parts: bytes, flags: int = 0) -> bytes:
-    """A box with version 0 and flags."""
+    """Builds a box with version 0 and flags."""
     return box(name, struct.pack(">I", flags), *parts)
 
 
 def table(name: bytes, *rows: tuple[int, ...]) -> bytes:
-    """A full box that is a counted list of rows of 32-bit numbers."""
+    """Builds a full box that is a counted list of rows of 32-bit numbers."""
     return full_box(name, struct.pack(">I", len(rows)), *(struct.pack(f">{len(row)}I", *row) for row in rows))
 
 
 def descriptor(tag: int, *parts: bytes) -> bytes:
-    """A descriptor of ISO 14496-1, shorter than 128 bytes."""
+    """Builds a descriptor of ISO 14496-1, shorter than 128 bytes."""
     content = b"".join(parts)
     return bytes([tag, len(content)]) + content
 
 
 def index(tracks: Sequence[Track], seconds: int, *, start: int) -> bytes:
-    """The `moov` box; the media of the tracks lie one after the other from byte `start` on."""
+    """Builds the `moov` box; the tracks' media follow each other from byte `start`."""
     header = full_box(
         b"mvhd",
         struct.pack(">4I", 0, 0, 1000, seconds * 1000),
@@ -79,7 +79,7 @@ def index(tracks: Sequence[Track], seconds: int, *, start: int) -> bytes:
 
 
 def track_header(track: Track) -> bytes:
-    """The `tkhd` box: number, length, volume, size."""
+    """Builds the `tkhd` box: number, length, volume, size."""
     volume = 0x100 if track.handler == b"soun" else 0
     return full_box(
         b"tkhd",
@@ -93,7 +93,7 @@ def track_header(track: Track) -> bytes:
 
 
 def media_box(track: Track, offset: int) -> bytes:
-    """The `mdia` box; all samples of the track are one chunk at byte `offset`."""
+    """Builds the `mdia` box; all samples of the track are one chunk at byte `offset`."""
     undetermined_language = 0x55C4
     header = full_box(b"mdhd", struct.pack(">4IHH", 0, 0, track.timescale, track.ticks, undetermined_language, 0))
     handler = full_box(b"hdlr", bytes(4), track.handler, bytes(12), b"sandbox\0")

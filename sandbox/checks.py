@@ -1,4 +1,4 @@
-"""Checks of the values in a body, for sandboxes that refuse every field that they do not know."""
+"""Checks the values of a body for protocols that refuse every unknown field."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,(.+)", re.DOTALL)
 
 
 class Invalid(Exception):
-    """One field of a body and what is wrong with it, in words."""
+    """One field of a body with its fault, in words."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} {reason}")
@@ -22,7 +22,7 @@ class Invalid(Exception):
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of a body. Raises Invalid."""
+    """Returns the body's JSON object. Raises Invalid."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -33,7 +33,7 @@ def fields_of(body: bytes) -> Mapping[str, Any]:
 
 
 def checked(fields: Mapping[str, Any], known: Mapping[str, Check], required: tuple[str, ...], place: str = "") -> None:
-    """Every field is known and good, and no required one is missing. Raises Invalid."""
+    """Checks that every field is known and valid, and that none is missing. Raises Invalid."""
     for name in required:
         if name not in fields:
             raise Invalid(f"{place}{name}", "is required")
@@ -65,7 +65,7 @@ def whole(low: int, high: int) -> Check:
 
 
 def picture_link(value: Any) -> bool:
-    """A public URL, or a Data URL of a picture in strict base64."""
+    """Checks for a public URL, or a data URL of a picture in strict base64."""
     if not isinstance(value, str):
         return False
     match = DATA_URL.fullmatch(value)

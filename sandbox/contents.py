@@ -1,4 +1,4 @@
-"""The bytes of a job's file at a protocol's own path, which needs the key, unlike `/files/`."""
+"""Serves a job's file at a protocol's own path, which needs the key, unlike `/files/`."""
 
 import asyncio
 
@@ -10,7 +10,8 @@ from sandbox.wire import Response
 
 
 async def content(state: State, job: Job, index: int, error_for: ErrorFor) -> Response:
-    """One file of an ended job, spoiled if its prompt says so. Raises IndexError where the job has no such file."""
+    """Returns one file of an ended job, spoiled if its prompt says so. Raises IndexError if the job has no such
+    file."""
     name = job.files[index]
     file = state.files[name]
     body = await asyncio.to_thread(file.media.render)

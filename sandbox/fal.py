@@ -1,4 +1,4 @@
-"""fal's queue below `/fal`: `POST /{owner}/{app}[/…]` buys a request; its addresses name the owner and the app only."""
+"""fal's queue below `/fal`: `POST /{owner}/{app}[/…]` buys a request; its addresses contain only owner and app."""
 
 import json
 import uuid
@@ -33,7 +33,7 @@ class Fal:
         ]
 
     async def submit(self, request: Request, model: str) -> Response:
-        """POST: buys a request and answers where to ask for it."""
+        """POST: buys a request and returns where to ask for it."""
         self._state.audit.call("submit")
         authenticate(request)
         if key_of(request) == "broke":
@@ -47,7 +47,7 @@ class Fal:
         return self._jobs.answered(json_response(shown), job, error_for)
 
     async def status(self, request: Request, app: str, job_id: str) -> Response:
-        """GET: 202 until it has ended."""
+        """GET: 202 until the request has ended."""
         self._state.audit.call("poll")
         job = self._find(request, app, job_id)
         shown: dict[str, Any] = addresses(job, request.origin)
@@ -66,7 +66,7 @@ class Fal:
         return self._jobs.polled(json_response(shown, 202 if is_open else 200), [job], error_for)
 
     async def result(self, request: Request, app: str, job_id: str) -> Response:
-        """GET: the model's own answer, also where it refused."""
+        """GET: the model's own answer, even if it refused."""
         self._state.audit.call("poll")
         job = self._find(request, app, job_id)
         match job.status():
@@ -80,7 +80,7 @@ class Fal:
                 return json_response(detail("", "internal_server_error", BROKEN), 500)
 
     async def cancel(self, request: Request, app: str, job_id: str) -> Response:
-        """PUT: for a request that has not ended; one that runs may end all the same."""
+        """PUT: cancels a request that has not ended; a running one may still finish."""
         self._state.audit.call("cancel")
         job = self._find(request, app, job_id)
         state = job.status()
@@ -99,19 +99,19 @@ class Fal:
 
 
 def key_of(request: Request) -> str:
-    """The key of `Authorization: Key`, or an empty string."""
+    """Returns the key of `Authorization: Key`, or an empty string."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     return key.strip() if scheme == "Key" else ""
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong`. Raises Refusal."""
+    """Accepts any key but `wrong`. Raises Refusal."""
     if key_of(request) in ("", "wrong"):
         raise Refusal(json_response({"detail": "Cannot access application. Authentication is required."}, 401))
 
 
 def read(body: bytes, model: str) -> Order:
-    """Raises Refusal."""
+    """Reads the order. Raises Refusal."""
     if model.endswith("no-such-model"):
         raise Refusal(json_response({"detail": f"Application '{model}' not found"}, 404))
     try:
@@ -127,7 +127,7 @@ def app_of(order: Order) -> str:
 
 
 def addresses(job: Job, origin: str) -> dict[str, str]:
-    """What names a request and leads to it."""
+    """Returns the request's id and addresses."""
     base = f"{origin}/fal/{app_of(job.detail)}/requests/{job.id}"
     return {
         "request_id": job.id,
@@ -138,7 +138,7 @@ def addresses(job: Job, origin: str) -> dict[str, str]:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The answer of the model."""
+    """Returns the model's answer."""
     files = [
         {"url": url, "content_type": media.content_type, "file_name": name}
         for url, media, name in zip(job.urls(origin), job.media, job.files, strict=True)
@@ -151,13 +151,13 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
 
 
 def detail(field: str, kind: str, message: str) -> dict[str, Any]:
-    """The protocol's body of an error in the input or the model."""
+    """Returns the body of an error in the input or the model."""
     place = ["body", field] if field else ["body"]
     return {"detail": [{"loc": place, "msg": message, "type": kind, "url": f"https://docs.fal.ai/errors#{kind}"}]}
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             return json_response(detail("prompt", "content_policy_violation", CONTENT), 422)

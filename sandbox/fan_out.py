@@ -1,4 +1,4 @@
-"""What protocols without a count have in common: their callers send one prompt several times."""
+"""Common part of protocols without a count, whose callers send one prompt several times."""
 
 from collections import Counter
 
@@ -12,7 +12,8 @@ class FanOut:
         self._calls: Counter[str] = Counter()
 
     def take(self, prompt: str, script: Script) -> tuple[int, bool]:
-        """The number of this call, from 0, and whether it ends without a picture: the first one of `[partial]` does."""
+        """Returns the number of this call, from 0, and whether it ends without a picture, as the first one of
+        `[partial]` does."""
         index = self._calls[prompt]
         self._calls[prompt] += 1
         return index, index == 0 and script.has("partial")

@@ -1,4 +1,4 @@
-"""Real films without an encoder: the clips of `sandbox/clips/`, repeated for as long as was asked."""
+"""Makes real films without an encoder: the clips of `sandbox/clips/`, repeated for the length asked for."""
 
 import struct
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ SAMPLE_RATE = 8_000
 SAMPLES_PER_SOUND = 1_024
 
 CLIPS = Path(__file__).parent / "clips"
-# Any whole number of seconds gives whole ticks per frame, in stretched films too.
+# Every whole number of seconds gives whole ticks per frame, in stretched films too.
 TIMESCALE = FRAMES_PER_LOOP * MAX_LOOPS * 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """A film to be made: 1 to 86,400 seconds, in the frame size of a ratio of FRAME_SIZES."""
+    """A film to make: 1 to 86,400 seconds, in the frame size for a ratio of FRAME_SIZES."""
 
     ratio: str
     seconds: int
@@ -40,11 +40,11 @@ class Film:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height."""
+        """Returns width and height."""
         return FRAME_SIZES[self.ratio]
 
     def render(self) -> bytes:
-        """The MP4. Up to a minute it has 12 frames per second; a longer one shows as many frames more slowly."""
+        """Returns the MP4. Up to a minute it has 12 frames per second; longer films show as many frames more slowly."""
         tracks = [picture_track(load_clip(self.ratio), self.seconds)]
         if self.sound:
             tracks.append(sound_track(self.seconds))
@@ -53,7 +53,7 @@ class Film:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """One second of H.264: its parameter sets, and its frames, each after its length as MP4 wants them."""
+    """One second of H.264: its parameter sets, and its frames, each preceded by its length as in MP4."""
 
     width: int
     height: int
@@ -63,7 +63,7 @@ class Clip:
 
 
 def picture_track(clip: Clip, seconds: int) -> Track:
-    """The clip repeated, once per second, at most 60 times."""
+    """Repeats the clip, once per second, at most 60 times."""
     loops = min(seconds, MAX_LOOPS)
     count = loops * FRAMES_PER_LOOP
     sizes = struct.pack(f">{FRAMES_PER_LOOP}I", *map(len, clip.frames)) * loops
@@ -83,7 +83,7 @@ def picture_track(clip: Clip, seconds: int) -> Track:
 
 
 def sound_track(seconds: int) -> Track:
-    """Silence in AAC-LC, mono, never longer than the picture."""
+    """Makes silence in AAC-LC, mono, no longer than the picture."""
     frame = load_silence()
     count = seconds * SAMPLE_RATE // SAMPLES_PER_SOUND
     return Track(
@@ -101,7 +101,7 @@ def sound_track(seconds: int) -> Track:
 
 
 def avc_description(clip: Clip) -> bytes:
-    """The `avc1` sample entry with its decoder configuration (ISO 14496-15)."""
+    """Builds the `avc1` sample entry with its decoder configuration (ISO 14496-15)."""
     configuration = b"".join(
         [
             b"\x01" + clip.sequence_set[1:4] + b"\xff\xe1",
@@ -119,7 +119,7 @@ def avc_description(clip: Clip) -> bytes:
 
 
 def aac_description() -> bytes:
-    """The `mp4a` sample entry: AAC-LC, 8 kHz, mono (ISO 14496-3, 1.6)."""
+    """Builds the `mp4a` sample entry: AAC-LC, 8 kHz, mono (ISO 14496-3, 1.6)."""
     low_complexity, index_of_8_khz, mono = 2, 11, 1
     decoder = descriptor(5, struct.pack(">H", low_complexity << 11 | index_of_8_khz << 7 | mono << 3))
     stream = descriptor(4, b"\x40\x15", bytes(11), decoder)
@@ -130,7 +130,7 @@ def aac_description() -> bytes:
 
 @cache
 def load_clip(ratio: str) -> Clip:
-    """The shipped clip of a ratio, cut at its start codes."""
+    """Loads the clip of a ratio, cut at its start codes."""
     width, height = FRAME_SIZES[ratio]
     units = (CLIPS / f"{ratio.replace(':', 'x')}.h264").read_bytes().split(b"\0\0\0\1")[1:]
     by_type = {unit[0] & 31: unit for unit in units}
@@ -140,5 +140,5 @@ def load_clip(ratio: str) -> Clip:
 
 @cache
 def load_silence() -> bytes:
-    """The shipped AAC frame."""
+    """Loads the AAC frame."""
     return (CLIPS / "silence.aac").read_bytes()

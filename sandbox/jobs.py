@@ -1,4 +1,4 @@
-"""Jobs of the asynchronous protocols: their life follows the clock, so that thousands of open ones cost nothing."""
+"""Jobs of the asynchronous protocols: their state follows from the clock, so thousands of open ones cost nothing."""
 
 import asyncio
 import secrets
@@ -22,9 +22,8 @@ ErrorFor = Callable[[Word], Response]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sale:
-    """What a valid submission asks for. `media` makes the files of the result; it is told whether half is wanted.
-    `detail` is the protocol's own; `lifetime` in seconds; `reference` is the caller's own name for the job, where the
-    protocol has a field for it."""
+    """Content of a valid submission. `media` makes the result's files, given whether it is partial. `detail` is the
+    protocol's own; `lifetime` in seconds; `reference` is the caller's own name for the job, if the protocol has one."""
 
     kind: str
     prompt: str
@@ -53,7 +52,7 @@ class Job:
     files: list[str] = field(default_factory=list)
 
     def status(self, now: float | None = None) -> str:
-        """queued, running, succeeded, failed, cancelled or expired."""
+        """Returns queued, running, succeeded, failed, cancelled or expired."""
         now = time.time() if now is None else now
         if self.canceled_at is not None:
             return "cancelled"
@@ -65,28 +64,28 @@ class Job:
 
     @property
     def is_held(self) -> bool:
-        """Whether it does not end for now, whatever the time."""
+        """Whether the job does not end for now, whatever the time."""
         return self.held_until is not None and not self.held_until.is_set()
 
     def progress(self) -> float:
-        """0 to 1, by the clock."""
+        """Returns 0 to 1, by the clock."""
         done = (time.time() - self.created_at) / max(0.001, self.ends_at - self.created_at)
         return min(1.0, max(0.0, done))
 
     def updated_at(self, now: float) -> float:
-        """The time of the last change of its status."""
+        """Returns the time of its last change of status."""
         if self.canceled_at is not None:
             return self.canceled_at
         changes = (self.created_at, self.starts_at, min(self.ends_at, self.expires_at))
         return max(change for change in changes if change <= now)
 
     def urls(self, origin: str) -> list[str]:
-        """Where the files of the result are."""
+        """Returns the addresses of the result's files."""
         return [f"{origin}/files/{name}" for name in self.files]
 
 
 class Jobs:
-    """The jobs of one protocol. A job takes `seconds` unless its prompt says otherwise."""
+    """Jobs of one protocol. A job takes `seconds` unless its prompt says otherwise."""
 
     def __init__(self, state: State, *, seconds: float) -> None:
         self._state = state
@@ -94,7 +93,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     def buy(self, request: Request, sale: Sale, error_for: ErrorFor, *, job_id: str = "") -> Job:
-        """A paid job, unless a word in the prompt refuses it. Raises Refusal."""
+        """Returns a paid job, unless a word in the prompt refuses it. Raises Refusal."""
         script, turns = steering.read(sale.prompt), self._state.turns
         if word := turns.take(script, SUBMIT, sale.prompt, REFUSALS):
             raise Refusal(error_for(word))
@@ -124,12 +123,12 @@ class Jobs:
         return job
 
     def answered(self, response: Response, job: Job, error_for: ErrorFor) -> Response:
-        """The answer to a submission, lost if the prompt says so."""
+        """Returns the answer to a submission, lost if the prompt says so."""
         loss = self._state.turns.take(job.script, SUBMIT, job.prompt, LOSSES)
         return steering.struck(response, loss, error_for)
 
     def polled(self, response: Response, jobs: Iterable[Job], error_for: ErrorFor) -> Response:
-        """The answer to a poll, spoiled if the prompt of one of its jobs says so."""
+        """Returns the answer to a poll, spoiled if the prompt of one of its jobs says so."""
         takes = (self._state.turns.take(job.script, POLL, job.id, CALL_FAULTS) for job in jobs if job.script.words)
         return steering.struck(response, next(filter(None, takes), None), error_for)
 
@@ -137,11 +136,11 @@ class Jobs:
         return self._jobs.get(job_id)
 
     def all(self) -> list[Job]:
-        """Oldest first."""
+        """Returns all jobs, oldest first."""
         return list(self._jobs.values())
 
     def cancel(self, job: Job) -> None:
-        """It will not run; it stays in the counts of what was bought."""
+        """Cancels the job; it stays in the counts of what was bought."""
         job.canceled_at = time.time()
         self._state.audit.cancel()
 
@@ -149,13 +148,13 @@ class Jobs:
         del self._jobs[job.id]
 
     def open_jobs(self) -> int:
-        """How many jobs are queued or running now."""
+        """Returns how many jobs are queued or running now."""
         now = time.time()
         return sum(job.status(now) in ("queued", "running") for job in self._jobs.values())
 
 
 def schedule(script: Script, now: float, seconds: float) -> tuple[float, float]:
-    """When a job accepted now starts and ends, as its script asks."""
+    """Returns when a job accepted now starts and ends, as its script asks."""
     is_steered = script.has("slow") or script.has("late")
     work = script.seconds("slow", "late") if is_steered else seconds
     if script.has("queued"):

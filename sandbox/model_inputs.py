@@ -1,4 +1,4 @@
-"""Reads the input of a hosted model, as fal and Replicate take it: fields by name in, an order or a bad field out."""
+"""Reads the input of a hosted model at fal and Replicate: returns an order, or the bad field."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ VIDEO: dict[str, Rule] = COMMON | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid input: what is to be made."""
+    """A valid input: the media to make."""
 
     model: str
     is_video: bool
@@ -109,7 +109,7 @@ class Order:
         return int(self.fields.get("duration", 5))
 
     def media(self, partial: bool) -> list[Film | Picture]:
-        """Half the film, or one picture fewer, where the result is to be partial."""
+        """Makes the media: half the film, or one picture fewer, if partial."""
         if self.is_video:
             seconds = max(1, self.seconds // 2) if partial else self.seconds
             ratio = self.fields.get("aspect_ratio", "16:9")
@@ -128,7 +128,7 @@ class Order:
 
 
 def order_of(model: str, fields: Any) -> Order:
-    """The order in a model's input; a model with `video` in its name makes films. Raises BadInput."""
+    """Returns the order in a model's input; a model with `video` in its name makes films. Raises BadInput."""
     if not isinstance(fields, dict):
         raise BadInput("input", "value_error", "Input should be an object")
     is_video = "video" in model

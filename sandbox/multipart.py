@@ -1,4 +1,4 @@
-"""multipart/form-data of a whole body: its fields and its files."""
+"""Parses a whole multipart/form-data body into fields and files."""
 
 from dataclasses import dataclass
 from email.message import Message
@@ -14,7 +14,7 @@ class Part:
 
 
 def parse(content_type: str, body: bytes) -> list[Part]:
-    """The parts in order. Raises ValueError for anything that is not a well-formed form."""
+    """Returns the parts in order. Raises ValueError for a malformed form."""
     header = Message()
     header["content-type"] = content_type
     boundary = header.get_boundary()
@@ -27,7 +27,7 @@ def parse(content_type: str, body: bytes) -> list[Part]:
 
 
 def parse_part(section: bytes) -> Part:
-    """One part: its headers, an empty line, its bytes."""
+    """Parses one part: its headers, an empty line, its bytes."""
     head, separator, content = section.partition(b"\r\n\r\n")
     header = Message()
     for line in head.decode(errors="replace").split("\r\n"):

@@ -1,4 +1,4 @@
-"""Real pictures, quickly: a sky in colours of the prompt's own, with the prompt drawn on it."""
+"""Draws real pictures quickly: a sky in colors that follow from the prompt, with the prompt drawn on it."""
 
 import colorsys
 import io
@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from PIL import Image, ImageDraw, ImageFont
 
-# One byte per pixel: indices 0 to 199 go from one colour to the other, the rest on to white, which text fades into.
+# One byte per pixel: indices 0 to 199 fade from one color to the other, the rest to white, into which text fades.
 LAST_COLOUR, WHITE = 199, 255
 LONGEST_TEXT = 240
 SAVE_OPTIONS: dict[str, dict[str, int]] = {
@@ -24,7 +24,7 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture to be made; `index` tells the pictures of one prompt apart, `footer` is drawn below the prompt."""
+    """A picture to make; `index` distinguishes the pictures of one prompt, `footer` is drawn below the prompt."""
 
     prompt: str
     width: int
@@ -38,19 +38,19 @@ class Picture:
         return f"image/{self.output_format}"
 
     def render(self) -> bytes:
-        """The encoded picture."""
+        """Returns the encoded picture."""
         size = (self.width, self.height)
         sky = Image.linear_gradient("L").point([i * LAST_COLOUR // 255 for i in range(256)]).resize(size)
         draw = ImageDraw.Draw(sky)
         draw_sun(draw, size, self.index)
         draw_text(draw, size, "\n".join(filter(None, [self.prompt[:LONGEST_TEXT], self.footer])))
-        # `putpalette` turns the grey picture into one of these colours without touching a pixel.
+        # `putpalette` colors the grey picture without touching a pixel.
         sky.putpalette(palette(self.prompt, self.index))
         return encoded(sky, self.output_format)
 
 
 def encoded(picture: Image.Image, output_format: str) -> bytes:
-    """The bytes in a format of SAVE_OPTIONS."""
+    """Returns the bytes in a format of SAVE_OPTIONS."""
     file = io.BytesIO()
     if output_format in ("jpeg", "webp"):
         picture = picture.convert("RGB")
@@ -59,7 +59,7 @@ def encoded(picture: Image.Image, output_format: str) -> bytes:
 
 
 def palette(prompt: str, index: int) -> list[int]:
-    """256 colours, the same for the same prompt and index."""
+    """Returns 256 colors, always the same for a prompt and index."""
     digest = sha256(f"{index}:{prompt}".encode(errors="replace")).digest()
     hue = digest[0] / 256
     dark = colour(hue, 0.75, 0.30)
@@ -69,13 +69,13 @@ def palette(prompt: str, index: int) -> list[int]:
 
 
 def colour(hue: float, saturation: float, value: float) -> Colour:
-    """8-bit red, green and blue."""
+    """Returns 8-bit red, green and blue."""
     red, green, blue = colorsys.hsv_to_rgb(hue % 1, saturation, value)
     return round(red * 255), round(green * 255), round(blue * 255)
 
 
 def blend(start: Colour, end: Colour, steps: int) -> list[Colour]:
-    """Both ends included."""
+    """Returns the steps between two colors, both included."""
     return [
         (
             start[0] + (end[0] - start[0]) * step // (steps - 1),
@@ -87,7 +87,7 @@ def blend(start: Colour, end: Colour, steps: int) -> list[Colour]:
 
 
 def draw_sun(draw: ImageDraw.ImageDraw, size: tuple[int, int], index: int) -> None:
-    """A disc, further to the left with every picture of a prompt."""
+    """Draws a disc, further left for each picture of a prompt."""
     width, height = size
     radius = min(size) * 0.14
     x, y = width * (0.82 - 0.07 * index), height * 0.26
@@ -95,7 +95,7 @@ def draw_sun(draw: ImageDraw.ImageDraw, size: tuple[int, int], index: int) -> No
 
 
 def draw_text(draw: ImageDraw.ImageDraw, size: tuple[int, int], text: str) -> None:
-    """The text in white, wrapped, its lower edge near the bottom."""
+    """Draws the text in white, wrapped, ending near the bottom."""
     printable = "".join(character if character.isprintable() or character == "\n" else " " for character in text)
     letters = printable.encode(errors="replace").decode()
     font = scaled_font(max(10, min(size) // 18))
@@ -108,7 +108,7 @@ def draw_text(draw: ImageDraw.ImageDraw, size: tuple[int, int], text: str) -> No
 
 @lru_cache(maxsize=32)
 def scaled_font(size: int) -> ImageFont.FreeTypeFont:
-    """Pillow's own font."""
+    """Returns Pillow's own font."""
     font = ImageFont.load_default(size)
     if not isinstance(font, ImageFont.FreeTypeFont):
         raise RuntimeError("Pillow was built without FreeType: its default font cannot be scaled.")

@@ -1,4 +1,4 @@
-"""Which request goes where: the protocols, the files behind result URLs, and the sandbox's own controls."""
+"""Routes requests to the protocols, the files behind result URLs, and the sandbox's own controls."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ from sandbox.xai.images import XaiImages
 
 
 class Protocol(typing.Protocol):
-    """One provider protocol: its endpoints, and how many of its jobs are open."""
+    """One provider protocol: its endpoints, and its number of open jobs."""
 
     def routes(self) -> list[Endpoint]: ...
 
@@ -50,7 +50,7 @@ class Provider:
         self.reset()
 
     def reset(self) -> None:
-        """Forget every job, file, count and planned outage; what is held is let go."""
+        """Forgets every job, file, count and planned outage, and releases what is held."""
         self.release()
         self._state = State()
         self._protocols: list[Protocol] = [
@@ -85,15 +85,15 @@ class Provider:
         ]
 
     def audit(self) -> dict[str, Any]:
-        """What was bought since the start or the last reset, and how many jobs are open now."""
+        """Returns what was bought since the start or the last reset, and how many jobs are open now."""
         return self._state.audit.snapshot() | {"open": sum(protocol.open_jobs() for protocol in self._protocols)}
 
     def release(self) -> None:
-        """Let go what is held, and hold nothing until the next reset."""
+        """Releases what is held, and holds nothing until the next reset."""
         self._state.released.set()
 
     async def answer(self, request: Request) -> Response:
-        """The response to any request; it carries a request id of its own."""
+        """Answers any request, with a request id."""
         released = self._state.released
         try:
             response = self._outage(request) or await self._route(request)
@@ -144,7 +144,7 @@ class Provider:
         return json_response({})
 
     async def _plan_outage(self, request: Request) -> Response:
-        """`{"path": "/ark/", "method": "GET", "status": 503, "times": 2, "retry_after": 1, "cut": "reset"}`."""
+        """Plans `{"path": "/ark/", "method": "GET", "status": 503, "times": 2, "retry_after": 1, "cut": "reset"}`."""
         try:
             plan = json.loads(request.body)
             cut = Cut(plan.pop("cut")) if "cut" in plan else None
@@ -155,7 +155,7 @@ class Provider:
 
 
 def nowhere(status: int, request: Request) -> Response:
-    """404 or 405, in a shape that both protocols share."""
+    """Returns a 404 or 405 in a shape that both protocols share."""
     message = f"{request.method} {request.path} is not served here."
     return json_response(
         {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}, status

@@ -19,7 +19,7 @@ FAILURES = {"fail": "Prediction interrupted; please retry (code: PA)", "moderate
 
 
 class Replicate:
-    """The endpoints and their predictions. One takes `video_seconds` unless its prompt says otherwise."""
+    """The endpoints and their predictions, which take `video_seconds` unless their prompt says otherwise."""
 
     def __init__(self, state: State, *, video_seconds: float) -> None:
         self._state = state
@@ -55,7 +55,7 @@ class Replicate:
         return self._jobs.polled(json_response(represent(job, request.origin)), [job], error_for)
 
     async def cancel(self, request: Request, job_id: str) -> Response:
-        """POST: cancels what has not ended, and shows the prediction."""
+        """POST: cancels a prediction that has not ended, and returns it."""
         self._state.audit.call("cancel")
         job = self._find(request, job_id)
         if job.status() in ("queued", "running"):
@@ -63,7 +63,7 @@ class Replicate:
         return json_response(represent(job, request.origin))
 
     async def account(self, request: Request) -> Response:
-        """GET: who the key belongs to."""
+        """GET: the owner of the key."""
         authenticate(request)
         return json_response({"type": "organization", "username": "sandbox", "name": "Sandbox"})
 
@@ -75,14 +75,14 @@ class Replicate:
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong`. Raises Refusal."""
+    """Accepts any key but `wrong`. Raises Refusal."""
     if request.bearer in ("", "wrong"):
         message = "You did not pass a valid authentication token"
         raise Refusal(problem(401, "Unauthenticated", message))
 
 
 def read(body: bytes, model: str) -> Order:
-    """The order in a body; without a model in the path the version is its name. Raises Refusal."""
+    """Returns the body's order; without a model in the path, the version is its name. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as bad:
@@ -100,13 +100,13 @@ def read(body: bytes, model: str) -> Order:
 
 
 def problem(status: int, title: str, detail: str) -> Response:
-    """The protocol's error body (RFC 7807)."""
+    """Returns an error body (RFC 7807)."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"title": title, "detail": detail, "status": status}, status, headers)
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The prediction as it is now. Films answer one address, pictures a list."""
+    """Returns the prediction as it is now. Films have one address as output, pictures a list."""
     status = job.status()
     order: Order = job.detail
     base = f"{origin}{PREFIX}/predictions/{job.id}"
@@ -131,7 +131,7 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             return problem(422, "Input flagged", FLAGGED)

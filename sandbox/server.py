@@ -1,4 +1,4 @@
-"""The sandbox on a socket, on one event loop: in the foreground for `run_sandbox`, or on a thread for tests."""
+"""Serves the sandbox on a socket and one event loop: in the foreground for `run_sandbox`, or on a thread for tests."""
 
 import asyncio
 import logging
@@ -39,14 +39,14 @@ class Server:
         self.busy = 0
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; the port it is, which matters for port 0. Raises OSError."""
+        """Listens and returns the port, which is chosen for port 0. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._line, host, port, backlog=BACKLOG)
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
 
     async def close(self) -> None:
-        """Stop at once: open connections are dropped."""
+        """Stops at once: open connections are dropped."""
         if self._server:
             self._server.close()
         for connection in self._connections:
@@ -54,7 +54,7 @@ class Server:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _line(self) -> asyncio.StreamReaderProtocol:
-        """As `asyncio.start_server` makes them, but with a reader of ours."""
+        """Creates a connection like `asyncio.start_server`, but with our own reader."""
         reader = ClientReader(limit=MAX_HEAD_BYTES)
 
         def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +65,7 @@ class Server:
         return asyncio.StreamReaderProtocol(reader, connected)
 
     async def _serve(self, reader: ClientReader, writer: asyncio.StreamWriter) -> None:
-        writer.transport.set_write_buffer_limits(high=0)  # so that a cut comes after what was sent before it
+        writer.transport.set_write_buffer_limits(high=0)  # sends everything before a cut
         try:
             while await self._exchange(reader, writer):
                 pass
@@ -77,7 +77,7 @@ class Server:
             writer.transport.abort()
 
     async def _exchange(self, reader: ClientReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and its answer; whether the connection goes on."""
+        """Serves one request; returns whether the connection continues."""
         try:
             request = await read_request(reader, writer)
         except BrokenRequest as broken:
@@ -108,7 +108,7 @@ class Server:
 
 
 async def serve(provider: Provider, host: str, port: int, *, announce: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `announce` is told the origin once connections are taken. Raises OSError."""
+    """Serves until SIGTERM or SIGINT; calls `announce` with the origin once it listens. Raises OSError."""
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
@@ -119,7 +119,7 @@ async def serve(provider: Provider, host: str, port: int, *, announce: Callable[
 
 
 class Sandbox:
-    """A sandbox on a thread of its own, for as long as the `with` block lasts; port 0 picks a free one."""
+    """A sandbox on its own thread during the `with` block; port 0 picks a free one."""
 
     def __init__(self, port: int = 0, *, host: str = "127.0.0.1", video_seconds: float = 1.0) -> None:
         self._host, self._port = host, port
@@ -130,24 +130,24 @@ class Sandbox:
 
     @property
     def url(self) -> str:
-        """The origin, without a slash at the end."""
+        """Returns the origin without a slash at the end."""
         return f"http://{self._host}:{self._port}"
 
     @property
     def busy(self) -> int:
-        """How many requests are being answered now; connections that only wait for one do not count."""
+        """Returns how many requests are being answered; idle connections do not count."""
         return self._on_loop(lambda: self._server.busy)
 
     def audit(self) -> dict[str, Any]:
-        """As `GET /audit`."""
+        """Returns what `GET /audit` does."""
         return self._on_loop(self._provider.audit)
 
     def reset(self) -> None:
-        """As `POST /reset`."""
+        """Does what `POST /reset` does."""
         self._on_loop(self._provider.reset)
 
     def release(self) -> None:
-        """As `POST /release`."""
+        """Does what `POST /release` does."""
         self._on_loop(self._provider.release)
 
     def __enter__(self) -> Self:
@@ -172,7 +172,7 @@ class Sandbox:
         await self._server.close()
 
     def _on_loop(self, function: Callable[[], Result]) -> Result:
-        """What the function returns on the thread that owns the provider's state."""
+        """Runs the function on the thread that owns the provider's state; returns its result."""
         loop, _ = self._ready.result()
         answer: Future[Result] = Future()
         loop.call_soon_threadsafe(lambda: answer.set_result(function()))

@@ -1,4 +1,4 @@
-"""What the sandbox remembers: paid jobs, the turns of steering words, the files it serves, planned outages."""
+"""State of the sandbox: paid jobs, used-up steering words, the files it serves, planned outages."""
 
 import asyncio
 from collections import Counter
@@ -12,7 +12,7 @@ from sandbox.wire import Cut, Response
 
 
 class Audit:
-    """Counts what was bought. A job is paid once it was accepted, also where the answer was lost."""
+    """Counts what was bought. A job counts as paid once accepted, even if the answer was lost."""
 
     def __init__(self) -> None:
         self._by_kind: Counter[str] = Counter()
@@ -23,26 +23,26 @@ class Audit:
         self._canceled = 0
 
     def buy(self, kind: str, prompt: str, reference: str | None) -> None:
-        """One paid job. `reference` is the caller's own name for the call (`X-Client-Request-Id`), if it sent one."""
+        """Counts one paid job. `reference` is the caller's own name for the call (`X-Client-Request-Id`), if sent."""
         self._by_kind[kind] += 1
         self._by_prompt[prompt] += 1
         if reference:
             self._by_reference[reference] += 1
 
     def cancel(self) -> None:
-        """One job was cancelled before it ran. It stays in the other counts."""
+        """Counts a job cancelled before it ran. It stays in the other counts."""
         self._canceled += 1
 
     def leave(self, prompt: str) -> None:
-        """The caller went away before the end of an answer that was being sent."""
+        """Counts a caller that left before the end of an answer."""
         self._left[prompt] += 1
 
     def call(self, kind: str) -> None:
-        """One call: submit, poll, cancel, download."""
+        """Counts one call: submit, poll, cancel, download."""
         self._calls[kind] += 1
 
     def snapshot(self) -> dict[str, Any]:
-        """The answer of `GET /audit`."""
+        """Returns the answer of `GET /audit`."""
         return {
             "jobs": self._by_kind.total(),
             "canceled": self._canceled,
@@ -65,7 +65,7 @@ class File:
 
 @dataclass(slots=True, kw_only=True)
 class Outage:
-    """The next `times` requests below `path` are answered with this status or cut; `method` None is any."""
+    """Answers or cuts the next `times` requests below `path` with this status; `method` None means any."""
 
     path: str
     method: str | None = None
@@ -75,14 +75,14 @@ class Outage:
     cut: Cut | None = None
 
     def response(self) -> Response:
-        """A gateway's answer, not the protocol's."""
+        """Returns a gateway's answer, not the protocol's."""
         headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
         return Response(status=self.status, body=GARBAGE, content_type="text/html", headers=headers, cut=self.cut)
 
 
 @dataclass(slots=True)
 class State:
-    """What the protocols share; `POST /reset` begins with a new one."""
+    """State shared by the protocols; `POST /reset` replaces it."""
 
     audit: Audit = field(default_factory=Audit)
     turns: Turns = field(default_factory=Turns)
@@ -92,7 +92,7 @@ class State:
     """Set by `POST /release`: nothing is held any more."""
 
     async def work(self, script: Script) -> None:
-        """Take the time that the prompt asks for, and wait while it is held."""
+        """Takes the time that the prompt asks for, and waits while it is held."""
         await asyncio.sleep(script.seconds("slow", "late"))
         if script.has("held"):
             await self.released.wait()

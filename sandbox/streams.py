@@ -1,4 +1,4 @@
-"""Answers that are made while they are sent: each piece is a chunk of its own, on its way before the next is made."""
+"""Sends answers while they are made: each piece is a chunk, sent before the next is made."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,7 +8,7 @@ from sandbox.wire import ClientReader, ConnectionCut, Cut, Response, cut, encode
 
 
 class Broken(Exception):
-    """Raised where a piece would come: the connection breaks there."""
+    """Raised in place of a piece: the connection breaks there."""
 
     def __init__(self, kind: Cut) -> None:
         super().__init__(kind)
@@ -18,7 +18,7 @@ class Broken(Exception):
 async def send_pieces(
     response: Response, pieces: AsyncGenerator[bytes], reader: ClientReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Write them as they come. Where the client leaves, what makes them is ended at once. Raises ConnectionCut."""
+    """Writes pieces as they come. If the client leaves, their source is closed at once. Raises ConnectionCut."""
     sending = asyncio.ensure_future(deliver(response, pieces, writer))
     leaving = asyncio.ensure_future(reader.gone.wait())
     try:
@@ -35,7 +35,7 @@ async def send_pieces(
 
 
 async def deliver(response: Response, pieces: AsyncGenerator[bytes], writer: asyncio.StreamWriter) -> None:
-    """The head goes out with the first piece. Raises Broken, OSError."""
+    """Sends the head with the first piece. Raises Broken, OSError."""
     head = encoded_head(response)
     async with aclosing(pieces):
         async for piece in pieces:

@@ -28,18 +28,18 @@ class Request:
 
     @property
     def origin(self) -> str:
-        """Scheme and host as the client names us."""
+        """Returns scheme and host as the client names us."""
         return f"http://{self.headers.get('host', 'localhost')}"
 
     @property
     def bearer(self) -> str:
-        """The token of `Authorization: Bearer`, or an empty string."""
+        """Returns the token of `Authorization: Bearer`, or an empty string."""
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
         return token.strip() if scheme.lower() == "bearer" else ""
 
 
 class ClientReader(asyncio.StreamReader):
-    """What a client sends; `gone` is set once it sends no more, while nobody reads, too."""
+    """Reader of a client's bytes; `gone` is set once it sends no more, even while nobody reads."""
 
     def __init__(self, *, limit: int) -> None:
         super().__init__(limit=limit)
@@ -55,17 +55,17 @@ class ClientReader(asyncio.StreamReader):
 
 
 class Cut(StrEnum):
-    """How an answer may end too early."""
+    """Ways in which an answer may end too early."""
 
     RESET = "reset"  # TCP RST
-    HANG = "hang"  # nothing more, until the client gives up
+    HANG = "hang"  # silence until the client gives up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """An answer. With a cut, only the head and the first `share` of the body are sent before it, and nothing if 0.
-    One that `is_held` is sent once the provider is told to release it. `pieces` stand for the body of one that is made
-    while it is sent (sandbox/streams.py)."""
+    """An answer. With a cut, only the head and the first `share` of the body are sent before it, or nothing if 0. With
+    `is_held`, it is sent once the provider is told to release it. `pieces` replace the body of an answer made while it
+    is sent (sandbox/streams.py)."""
 
     status: int = 200
     body: bytes = b""
@@ -91,7 +91,7 @@ class Refusal(Exception):
 
 
 class BrokenRequest(Exception):
-    """What was received is no HTTP request that we take: a status to answer before closing."""
+    """Bytes that are no acceptable HTTP request: the status to answer before closing."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -99,16 +99,16 @@ class BrokenRequest(Exception):
 
 
 class ConnectionCut(Exception):
-    """The connection is over, by a fault that was asked for."""
+    """The connection is over, because a fault was asked for."""
 
 
 def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Any JSON value as an answer."""
+    """Returns any JSON value as an answer."""
     return Response(status=status, body=json.dumps(content).encode(), headers=headers or {})
 
 
 async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
-    """The next request of a connection, or None at its end. Raises BrokenRequest."""
+    """Returns the next request of a connection, or None at its end. Raises BrokenRequest."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.LimitOverrunError as error:
@@ -136,7 +136,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 async def read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    """The body by its length or in chunks. Raises BrokenRequest."""
+    """Returns the body, by its length or in chunks. Raises BrokenRequest."""
     if headers.get("transfer-encoding", "").lower() == "chunked":
         return await read_chunks(reader)
     length = headers.get("content-length", "0")
@@ -148,7 +148,7 @@ async def read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) ->
 
 
 async def read_chunks(reader: asyncio.StreamReader) -> bytes:
-    """A chunked body without its trailers. Raises BrokenRequest."""
+    """Returns a chunked body without its trailers. Raises BrokenRequest."""
     body = bytearray()
     try:
         while size := int((await reader.readline()).partition(b";")[0], 16):
@@ -165,7 +165,7 @@ async def read_chunks(reader: asyncio.StreamReader) -> bytes:
 async def send(
     response: Response, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, bodiless: bool
 ) -> None:
-    """Write the answer; `bodiless` for HEAD. Raises ConnectionCut where the answer is cut."""
+    """Writes the answer; `bodiless` for HEAD. Raises ConnectionCut if the answer is cut."""
     if response.cut is None or response.share > 0:
         writer.write(encoded_head(response))
     body = b"" if bodiless else response.body
@@ -185,7 +185,7 @@ async def send(
 
 
 def encoded_head(response: Response) -> bytes:
-    """Status line and headers."""
+    """Returns status line and headers."""
     framing = "transfer-encoding: chunked" if response.pieces else f"content-length: {len(response.body)}"
     lines = [f"HTTP/1.1 {response.status} {phrase(response.status)}", framing]
     if response.body or response.pieces:
@@ -195,12 +195,12 @@ def encoded_head(response: Response) -> bytes:
 
 
 def phrase(status: int) -> str:
-    """The usual words for a status, also for unusual ones."""
+    """Returns the usual phrase for a status, even an unusual one."""
     return HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Unknown"
 
 
 async def cut(kind: Cut, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Reset the connection, or say nothing more until the client is gone. Always raises ConnectionCut."""
+    """Resets the connection, or stays silent until the client is gone. Always raises ConnectionCut."""
     if kind is Cut.HANG:
         while await reader.read(65_536):
             pass

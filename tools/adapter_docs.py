@@ -1,6 +1,6 @@
-"""Writes docs/adapters.md from the adapters themselves: what each can express is found by asking its `check`.
+"""Writes docs/adapters.md from the adapters themselves: their `check` tells what each can express.
 
-Run by `make docs`; a test keeps the file as it would be written.
+Run by `make docs`; a test keeps the file up to date.
 """
 
 import json
@@ -133,7 +133,7 @@ OF_INPUTS: Changes = {
 
 
 def changes_of(row: Param) -> Changes:
-    """The requests that tell what an adapter takes of a field, by the name of their row in the matrix."""
+    """Returns the requests that test a field, by its row of the matrix."""
     if not row.in_matrix:
         return {}
     match row.kind:
@@ -159,7 +159,7 @@ CHANGES: Mapping[str, Changes] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterColumn:
-    """One adapter with one set of options, asked as one modality."""
+    """One adapter with one set of options, asked for one modality."""
 
     adapter: Adapter
     target: Target
@@ -174,13 +174,14 @@ class AdapterColumn:
         return not expression.check(self.adapter, replace(self.base, **changes), self.target)
 
     def word(self, changes: Mapping[str, Any]) -> str:
-        """Whether a change can be expressed; some take frames only where the picture decides the ratio."""
+        """Tells whether a change can be expressed; some adapters accept frames only where the picture decides the
+        ratio."""
         if self.takes(changes):
             return "yes"
         return "with ratio adaptive" if self.takes({"aspect_ratio": "adaptive", **changes}) else "–"
 
     def count(self) -> str:
-        """How several results are bought."""
+        """Tells how several results are bought."""
         if not self.takes({"n": 2}):
             return "–"
         calls = self.adapter.build(replace(self.base, n=2), self.target).calls
@@ -206,7 +207,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def matrix(modality: str) -> str:
-    """A row for each field that a request may have, a column for each protocol."""
+    """Builds the matrix: a row for each field of a request, a column for each protocol."""
     every = list(columns(modality))
     rows = [[f"`{name}`", *(column.word(changes) for column in every)] for name, changes in CHANGES[modality].items()]
     if modality == "image":
@@ -216,7 +217,7 @@ def matrix(modality: str) -> str:
 
 
 def section(adapter: Provider) -> str:
-    """What an operator can set for one adapter, and what its provider's errors mean."""
+    """Describes an adapter's settings and its provider's errors."""
     serves = (
         f"Serves {' and '.join(sorted(adapter.modalities))}; an answer that is lost {SAFETY[adapter.submit_safety]}."
     )
@@ -240,7 +241,7 @@ def section(adapter: Provider) -> str:
 
 
 def field_tables(adapter: Provider) -> Iterator[str]:
-    """One for all dialects that have the same upstream fields."""
+    """Describes the upstream fields, once for all dialects that share them."""
     shown: dict[tuple[UpstreamField, ...], list[str]] = {}
     for options in adapter.variants:
         target = Target(adapter=adapter.protocol, base_url="", upstream_model="", options=options)
@@ -256,7 +257,7 @@ def field_tables(adapter: Provider) -> Iterator[str]:
 
 
 def meaning(field: UpstreamField) -> str:
-    """The kind in words, with what it depends on and how a caller's value is checked."""
+    """Describes a field's kind, what it depends on, and how a caller's value is checked."""
     values = ", ".join(f"`{json.dumps(value)}`" for value in field.values)
     kind = (
         f"{KIND_WORDS[field.kind]}: {values}; else {KIND_WORDS[field.otherwise]}" if values else KIND_WORDS[field.kind]
@@ -291,7 +292,7 @@ def settings(name: str, rules: Rules) -> str:
 
 
 def kinds() -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The head and the rows of the table of error kinds."""
+    """Returns the head and rows of the table of error kinds."""
     head, *rows = ([kind, *consequences] for kind, consequences in KINDS.items())
     return head, rows
 

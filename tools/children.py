@@ -1,4 +1,4 @@
-"""One child process with a log file of its own: started, watched, signalled and stopped."""
+"""Starts, watches, signals and stops one child process with a log file of its own."""
 
 import contextlib
 import errno
@@ -27,7 +27,8 @@ class ChildFailed(Exception):
 
 
 def wait_until(condition: Callable[[], Value], *, timeout: float = PATIENCE, what: str = "the condition") -> Value:
-    """The first true value of the condition, asked every 20 ms. Raises TimeoutError after `timeout` seconds."""
+    """Returns the first true value of the condition, checked every 20 ms. Raises TimeoutError after `timeout`
+    seconds."""
     deadline = time.monotonic() + timeout
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -37,7 +38,7 @@ def wait_until(condition: Callable[[], Value], *, timeout: float = PATIENCE, wha
 
 
 def free_port() -> int:
-    """A port nobody listens on, below the range from which systems hand out ports for outgoing connections."""
+    """Returns a free port below the range that systems use for outgoing connections."""
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -61,7 +62,7 @@ def first_free(host: str, wanted: int) -> int:
 
 
 class Child:
-    """A running process with its output in `log`; it is in a session of its own, so that Ctrl-C does not reach it."""
+    """A running process with its output in `log`; it has its own session, so Ctrl-C does not reach it."""
 
     def __init__(
         self, name: str, command: Sequence[str], *, environment: Mapping[str, str], log: Path, folder: Path = ROOT
@@ -85,24 +86,24 @@ class Child:
         return self.process.poll() is None
 
     def text(self) -> str:
-        """Everything it has printed."""
+        """Returns everything it has printed."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def tail(self, lines: int = 20) -> str:
-        """Its last lines; the end of each, where a logged traceback says what went wrong."""
+        """Returns its last lines, cut to their ends, where a logged traceback says what went wrong."""
         return "\n".join(line[-LONGEST_LINE:] for line in self.text().splitlines()[-lines:])
 
     def wait_for_line(self, pattern: str, *, timeout: float = PATIENCE) -> re.Match[str]:
-        """The first match of a regular expression in its output. Raises ChildFailed."""
+        """Returns the first match of a regular expression in its output. Raises ChildFailed."""
         return self._await(lambda: re.search(pattern, self.text(), re.MULTILINE), timeout, what=repr(pattern))
 
     def wait_for_http(self, url: str, *, timeout: float = PATIENCE) -> None:
-        """Until a GET answers 200. Raises ChildFailed."""
+        """Waits until a GET answers 200. Raises ChildFailed."""
         self._await(lambda: answers(url), timeout, what=f"an answer of {url}")
 
     def _await(self, condition: Callable[[], Value | None], timeout: float, *, what: str) -> Value:
         def ready() -> Value | None:
-            has_ended = not self.is_running  # asked first: what it printed last still counts
+            has_ended = not self.is_running  # checked first, so that the last output still counts
             value = condition()
             if not value and has_ended:
                 raise ChildFailed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
@@ -116,7 +117,7 @@ class Child:
         return value
 
     def send(self, number: signal.Signals) -> None:
-        """Signal the process itself; one that has ended is left alone."""
+        """Signals the process itself, unless it has ended."""
         if self.is_running:
             self.process.send_signal(number)
 
@@ -124,7 +125,7 @@ class Child:
         self.send(signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL, and wait until it is gone."""
+        """Sends SIGKILL, and waits until the process is gone."""
         self.send(signal.SIGKILL)
         self.process.wait()
 
@@ -135,14 +136,14 @@ class Child:
         self.send(signal.SIGCONT)
 
     def wait(self, timeout: float = PATIENCE) -> int:
-        """Its exit code. Raises ChildFailed if it does not end in time."""
+        """Returns its exit code. Raises ChildFailed if it does not end in time."""
         try:
             return self.process.wait(timeout)
         except subprocess.TimeoutExpired as error:
             raise ChildFailed(f"{self.name} still runs after {timeout:g} s:\n{self.tail()}") from error
 
     def stop(self, grace: float = 10) -> None:
-        """SIGTERM, and SIGKILL to it and all its children after the grace."""
+        """Sends SIGTERM, and after the grace period SIGKILL to it and all its children."""
         self.unpause()
         self.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -153,7 +154,7 @@ class Child:
 
 
 def answers(url: str) -> bool:
-    """Whether a GET of it answers 200 now."""
+    """Tells whether a GET answers 200 now."""
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
             return bool(response.status == 200)

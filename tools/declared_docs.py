@@ -1,6 +1,6 @@
-"""Writes what documents say of facts that the code declares once: error types, settings.
+"""Writes the parts of documents that follow from facts declared in code: error types, settings.
 
-Run by `make docs`; a test keeps the files as they would be written. Text between the marks of a page is replaced.
+Run by `make docs`; a test keeps the files up to date. Only text between a page's markers is replaced.
 """
 
 import textwrap
@@ -21,41 +21,41 @@ REQUIRED = "required"
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table of Markdown."""
+    """Formats a Markdown table."""
     first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
     return "\n".join((first, "|" + "---|" * len(head), *others))
 
 
 def refusals() -> str:
-    """The types that requests are refused with."""
+    """Lists the error types of refused requests."""
     rows = ((f"`{each.name}`", ", ".join(map(str, each.statuses)), phrase(each.when)) for each in error_types.REFUSALS)
     return table(("type", "status", "when"), rows)
 
 
 def failures() -> str:
-    """The types that tasks end with."""
+    """Lists the error types of failed tasks."""
     rows = ((f"`{each.name}`", each.of_task) for each in error_types.FAILURES)
     return table(("`error.type`", "what happened"), rows)
 
 
 def phrase(sentence: str) -> str:
-    """A sentence as a cell of a table: without capital and full stop."""
+    """Formats a sentence as a table cell: no capital, no full stop."""
     return (sentence[:1].lower() + sentence[1:]).removesuffix(".")
 
 
 def settings() -> str:
-    """Every setting, its default and meaning."""
+    """Lists every setting with its default and meaning."""
     rows = ((f"`{each.name}`", shown(each.default) or each.shown, each.meaning) for each in declared.TABLE)
     return table(("setting", "default", "meaning"), rows)
 
 
 def shown(default: str) -> str:
-    """A default as a cell: numbers plain, words as code."""
+    """Formats a default as a cell: numbers plain, words as code."""
     return default if not default or default.isdigit() else f"`{default}`"
 
 
 def example() -> str:
-    """The text of `.env.example`."""
+    """Returns the text of `.env.example`."""
     lines = [EXAMPLE_HEAD]
     for each in declared.TABLE:
         if each.begins_group:
@@ -66,7 +66,7 @@ def example() -> str:
 
 
 def explained(setting: Setting) -> str:
-    """A setting in plain text."""
+    """Describes a setting in plain text."""
     if setting.shown == REQUIRED:
         words = f"Required: {setting.meaning}."
     else:
@@ -83,7 +83,7 @@ BLOCKS: dict[str, dict[str, Callable[[], str]]] = {
 
 
 def filled(text: str, blocks: dict[str, Callable[[], str]]) -> str:
-    """A page with what stands between its marks made anew. Raises ValueError where a mark is missing."""
+    """Replaces the text between the page's markers. Raises ValueError if a marker is missing."""
     for name, make in blocks.items():
         begin, end = f"<!-- {name}, by make docs -->\n", f"\n<!-- end of {name} -->"
         if (count := text.count(begin)) != 1 or text.count(end) != 1:
@@ -94,7 +94,7 @@ def filled(text: str, blocks: dict[str, Callable[[], str]]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every file that is written, and its text."""
+    """Returns every generated file with its text."""
     made = {ROOT / page: filled((ROOT / page).read_text(encoding="utf-8"), found) for page, found in BLOCKS.items()}
     return made | {EXAMPLE: example()}
 

@@ -1,6 +1,6 @@
 """Writes the tables of params in docs/interface.md from their declarations (`common/params/`).
 
-Run by `make docs`; a test keeps them as they would be written.
+Run by `make docs`; a test keeps them up to date.
 """
 
 import re
@@ -33,7 +33,7 @@ def rows(modality: str) -> Iterator[tuple[str, str, str]]:
 
 
 def rule(row: Param) -> str:
-    """What holds for the values of a field, in words."""
+    """Describes the constraints of a field's values."""
     words = row.rule.format(most="" if row.most is None else f"{row.most:,}")
     required = "required, " if row.is_required else ""
     since = "" if row.since == FIRST_VERSION else f"; since version {row.since}"
@@ -41,7 +41,7 @@ def rule(row: Param) -> str:
 
 
 def written(page: str) -> str:
-    """The page with the first table below each heading made new. Raises ValueError where there is none."""
+    """Replaces the first table below each heading. Raises ValueError if there is none."""
     for modality, heading in HEADINGS.items():
         lines = table(HEAD, rows(modality)).replace("| --- | --- | --- |", "|---|---|---|").replace("\\", r"\\")
         page, found = re.subn(rf"(\n{heading}\n\n)(?:\|[^\n]*\n)+", rf"\g<1>{lines}", page)

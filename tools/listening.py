@@ -1,4 +1,4 @@
-"""What the demo listens with: a reader of the event stream, and a receiver that checks the signature of callbacks."""
+"""Listeners of the demo: a reader of the event stream, and a receiver that verifies callbacks."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class EventStream:
-    """Follows GET /v1/tasks/events in a thread; `next` gives the tasks as they move."""
+    """Follows GET /v1/tasks/events on a thread; `next` returns the tasks as they change."""
 
     def __init__(self, base_url: str, key: str) -> None:
         self._events: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -22,7 +22,7 @@ class EventStream:
         threading.Thread(target=self._read, daemon=True).start()
 
     def next(self, seconds: float) -> dict[str, Any] | None:
-        """The next {id, status, modality, model}; None if none came in time."""
+        """Returns the next {id, status, modality, model}; None after a timeout."""
         try:
             return self._events.get(timeout=seconds)
         except queue.Empty:
@@ -38,7 +38,7 @@ class EventStream:
 
 
 class CallbackReceiver:
-    """A client's endpoint on a free port of this machine; keeps what verifies and refuses what does not."""
+    """A client's endpoint on a free local port; stores callbacks with a valid signature and refuses others."""
 
     def __init__(self, key: str) -> None:
         self._key = key.encode()
@@ -52,14 +52,14 @@ class CallbackReceiver:
                 self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                """The demo prints what arrived itself."""
+                """Prints nothing: the demo prints what arrives."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/callbacks"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def accept(self, headers: Any, body: bytes) -> bool:
-        """Whether the signature is genuine: HMAC-SHA256 over delivery, timestamp and raw body, with the Task key."""
+        """Checks the signature: HMAC-SHA256 over delivery, timestamp and raw body, with the Task key."""
         signed = f"{headers['X-SERVICE-Delivery']}.{headers['X-SERVICE-Timestamp']}.".encode() + body
         expected = "v1=" + hmac.new(self._key, signed, hashlib.sha256).hexdigest()
         if not hmac.compare_digest(expected, headers["X-SERVICE-Signature"] or ""):
@@ -68,7 +68,7 @@ class CallbackReceiver:
         return True
 
     def next(self, seconds: float) -> dict[str, Any] | None:
-        """The next verified callback; None if none came in time."""
+        """Returns the next verified callback; None after a timeout."""
         try:
             return self._received.get(timeout=seconds)
         except queue.Empty:

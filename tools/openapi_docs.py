@@ -1,6 +1,6 @@
-"""Writes docs/openapi.yaml: the document of the interface as one file, as /docs/openapi.yaml serves it.
+"""Writes docs/openapi.yaml: the interface's document as one file, identical to /docs/openapi.yaml.
 
-Run by `make docs`; a test keeps the file as it would be written.
+Run by `make docs`; a test keeps the file up to date.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes a .env with random secrets where there is none. All other settings keep their defaults."""
+"""Writes a .env with random secrets if there is none. All other settings keep their defaults."""
 
 import base64
 import os
@@ -9,7 +9,7 @@ ENV_FILE = Path(__file__).resolve().parent.parent / ".env"
 
 
 def contents() -> str:
-    """SECRET_KEY and one Fernet key (32 random bytes, base64)."""
+    """Returns SECRET_KEY and one Fernet key (32 random bytes, base64)."""
     encryption_key = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
     return (
         "# Secrets of this installation; every other setting is described in .env.example.\n"
@@ -18,7 +18,7 @@ def contents() -> str:
 
 
 def write(path: Path = ENV_FILE) -> bool:
-    """Whether it was written; an existing file is never touched. Only its owner may read it."""
+    """Writes the file, readable only by its owner; False if one exists, which is never changed."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

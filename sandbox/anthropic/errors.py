@@ -1,4 +1,4 @@
-"""The errors of the Messages protocol: as answers, and in streams."""
+"""Errors of the Messages protocol, as answers and in streams."""
 
 import json
 import secrets
@@ -23,25 +23,26 @@ KINDS = {
 
 
 def body_of(status: int, message: str) -> dict[str, Any]:
-    """The object of an error."""
+    """Returns an error object."""
     kind = KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def error(status: int, message: str) -> Response:
-    """The protocol's error answer."""
+    """Returns an error answer."""
     request_id = f"req_{secrets.token_hex(12)}"
     headers = {"request-id": request_id, **({"retry-after": "1"} if status == 429 else {})}
     return json_response(body_of(status, message) | {"request_id": request_id}, status, headers)
 
 
 def invalid(message: str) -> Refusal:
-    """A 400 about the request, which begins with the field."""
+    """Returns a 400 about the request; the message begins with the field."""
     return Refusal(error(400, message))
 
 
 def fault_of(word: Word, *, is_in_stream: bool) -> tuple[int, str]:
-    """Status and message that a steering word asks for. `[fail]` is the caller's fault, and within a stream ours."""
+    """Returns status and message for a steering word. `[fail]` is the caller's fault, but within a stream the
+    provider's."""
     match word.name:
         case "moderated":
             return 400, "Output blocked by content filtering policy"
@@ -56,17 +57,17 @@ def fault_of(word: Word, *, is_in_stream: bool) -> tuple[int, str]:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     return error(*fault_of(word, is_in_stream=False))
 
 
 def error_frame_for(word: Word) -> bytes:
-    """The same within a stream."""
+    """Returns the error frame for a steering word within a stream."""
     return typed(body_of(*fault_of(word, is_in_stream=True)))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`, in either header, and a version. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`, in either header, with a version. Raises Refusal."""
     match request.headers.get("x-api-key") or request.bearer:
         case "":
             raise Refusal(error(401, "x-api-key header is required"))
@@ -82,7 +83,7 @@ def authenticate(request: Request) -> None:
 
 
 def fields_of(request: Request) -> dict[str, Any]:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the JSON object of the body. Raises Refusal."""
     try:
         fields = json.loads(request.body)
     except ValueError as problem:

@@ -32,7 +32,7 @@ EMPTY: dict[str, Shown] = {
 
 
 class AnthropicMessages:
-    """The three endpoints, and how they tell an answer."""
+    """The three endpoints and the formats of their answers."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -46,7 +46,7 @@ class AnthropicMessages:
         ]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def create(self, request: Request) -> Response:
@@ -56,7 +56,7 @@ class AnthropicMessages:
         return self._sales.sell(request, message_order(request, is_count=False), self)
 
     async def count(self, request: Request) -> Response:
-        """POST: how many tokens would go in; it costs nothing."""
+        """POST: counts the input tokens; free."""
         self._state.audit.call("count")
         authenticate(request)
         order = message_order(request, is_count=True)
@@ -65,7 +65,7 @@ class AnthropicMessages:
         return json_response({"input_tokens": order.input_tokens}, headers=self.headers())
 
     async def models(self, request: Request) -> Response:
-        """GET: what a key may call. Other names of models are served, too."""
+        """GET: models that a key may call. Other names work, too."""
         authenticate(request)
         data = [
             {"type": "model", "id": name, "display_name": shown, "created_at": "2026-08-01T00:00:00Z"}
@@ -84,7 +84,7 @@ class AnthropicMessages:
         return compact(begun(order) | ended | usage).encode()
 
     def frames(self, order: TextOrder, answer: TextAnswer) -> list[bytes]:
-        """The message without content, each block from its beginning to its end, why it ended, and the end."""
+        """Yields the message without content, each block from start to end, the stop reason, and the end."""
         events: list[Shown] = [{"type": "message_start", "message": begun(order) | usage_of(answer, 1)}]
         for index, block in enumerate(blocks_of(answer)):
             events += block_events(block, index, answer)
@@ -100,18 +100,18 @@ class AnthropicMessages:
 
 
 def begun(order: TextOrder) -> Shown:
-    """The message before there is content."""
+    """Returns the message without content."""
     names = {"id": f"msg_{secrets.token_hex(12)}", "type": "message", "role": "assistant", "model": order.model}
     return {**names, "content": [], "stop_reason": None, "stop_sequence": None}
 
 
 def reason_of(answer: TextAnswer) -> Shown:
-    """Why it ended."""
+    """Returns the stop reason."""
     return {"stop_reason": REASONS[answer.finish], "stop_sequence": None}
 
 
 def usage_of(answer: TextAnswer, output: int) -> Shown:
-    """The field `usage`; tokens of a cache are not among `input_tokens`."""
+    """Returns the field `usage`; cache tokens are not among `input_tokens`."""
     if (used := answer.used) is None:
         return {}
     caches = {"cache_creation_input_tokens": used.cache_write, "cache_read_input_tokens": used.cached}
@@ -119,7 +119,7 @@ def usage_of(answer: TextAnswer, output: int) -> Shown:
 
 
 def blocks_of(answer: TextAnswer) -> list[Shown]:
-    """Thoughts, and a text or the use of a tool."""
+    """Returns thoughts, and a text or a tool use."""
     blocks: list[Shown] = []
     if answer.thoughts:
         blocks.append({"type": "thinking", "thinking": " ".join(["hm"] * answer.thoughts), "signature": "c2lnbmVk"})
@@ -130,7 +130,7 @@ def blocks_of(answer: TextAnswer) -> list[Shown]:
 
 
 def block_events(block: Shown, index: int, answer: TextAnswer) -> Iterator[Shown]:
-    """The events of one block; a ping comes in the first."""
+    """Yields the events of one block; the first block includes a ping."""
     yield {"type": "content_block_start", "index": index, "content_block": block | EMPTY[block["type"]]}
     if index == 0:
         yield {"type": "ping"}
@@ -140,7 +140,7 @@ def block_events(block: Shown, index: int, answer: TextAnswer) -> Iterator[Shown
 
 
 def deltas_of(block: Shown, answer: TextAnswer) -> list[Shown]:
-    """The content of a block in pieces."""
+    """Yields the content of a block in pieces."""
     match block["type"]:
         case "text":
             return [{"type": "text_delta", "text": word} for word in answer.words]

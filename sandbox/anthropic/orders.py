@@ -1,4 +1,4 @@
-"""Reads a call of `messages` or `messages/count_tokens`: a body in, an order or a 400 out."""
+"""Reads a call of `messages` or `messages/count_tokens`: returns an order, or refuses the body with a 400."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ SILENT = ("tool_use", "thinking", "redacted_thinking")
 
 
 def message_order(request: Request, *, is_count: bool) -> TextOrder:
-    """The order in a request; one that only counts has no limit. Raises Refusal."""
+    """Returns the request's order; a token count has no limit. Raises Refusal."""
     fields = fields_of(request)
     check_fields(fields, request.headers["anthropic-version"], is_count=is_count)
     messages = fields.get("messages")
@@ -44,7 +44,7 @@ def message_order(request: Request, *, is_count: bool) -> TextOrder:
 
 
 def check_fields(fields: Mapping[str, Any], version: str, *, is_count: bool) -> None:
-    """Every field is known to this version, and no required one is missing. Raises Refusal."""
+    """Checks that this version knows every field and that none is missing. Raises Refusal."""
     for name in fields:
         if name not in (COUNTED if is_count else KNOWN):
             raise invalid(f"{name}: Extra inputs are not permitted")
@@ -69,7 +69,7 @@ def check_fields(fields: Mapping[str, Any], version: str, *, is_count: bool) -> 
 
 
 def said_in(message: Any, place: str) -> Said:
-    """One message. Raises Refusal."""
+    """Reads one message. Raises Refusal."""
     role = message.get("role") if isinstance(message, dict) else None
     if role not in ("user", "assistant", "system"):
         raise invalid(f"{place}.role: Input should be 'user' or 'assistant'")
@@ -78,7 +78,7 @@ def said_in(message: Any, place: str) -> Said:
 
 
 def content_of(content: Any, place: str) -> tuple[str, int, bool]:
-    """The text of a message, how many files it has, and whether it brings the result of a tool. Raises Refusal."""
+    """Returns a message's text, its number of files, and whether it has a tool result. Raises Refusal."""
     if isinstance(content, str):
         return content, 0, False
     if not isinstance(content, list):
@@ -99,7 +99,7 @@ def content_of(content: Any, place: str) -> tuple[str, int, bool]:
 
 
 def tool_of(fields: Mapping[str, Any], name: str | None) -> Tool | None:
-    """The tool that may be called. Raises Refusal."""
+    """Returns the tool that may be called. Raises Refusal."""
     tools = fields.get("tools") or []
     if not isinstance(tools, list):
         raise invalid("tools: Input should be a valid list")

@@ -1,34 +1,34 @@
-"""The errors of the Ark protocol."""
+"""Errors of the Ark protocol."""
 
 from sandbox.steering import Word
 from sandbox.wire import Refusal, Request, Response, json_response
 
 
 def error(status: int, code: str, message: str, *, param: str = "", kind: str = "BadRequest") -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"error": {"code": code, "message": message, "param": param, "type": kind}}, status, headers)
 
 
 def invalid(param: str, reason: str) -> Refusal:
-    """A 400 about one parameter."""
+    """Returns a 400 about one parameter."""
     message = f"The parameter `{param}` specified in the request is not valid: {reason}."
     return Refusal(error(400, "InvalidParameter", message, param=param))
 
 
 def missing(param: str) -> Refusal:
-    """A 400 about an absent parameter."""
+    """Returns a 400 about a missing parameter."""
     message = f"The request failed because it is missing the `{param}` parameter."
     return Refusal(error(400, "MissingParameter", message, param=param))
 
 
 def unknown_task() -> Refusal:
-    """A 404 for a job that is not there, or not any more."""
+    """Returns a 404 for a job that does not exist, or no longer."""
     return Refusal(error(404, "ResourceNotFound", "The specified task is not found.", kind="NotFound"))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "" | "wrong":
             message = "The API key in the request is missing or invalid."
@@ -39,7 +39,7 @@ def authenticate(request: Request) -> None:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             message = "The request failed because the input text may contain sensitive information."

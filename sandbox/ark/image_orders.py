@@ -1,4 +1,4 @@
-"""Reads an image call of the Ark protocol as strictly as the provider does: a body in, an order or a refusal out."""
+"""Reads an image call of the Ark protocol as strictly as the provider: returns an order, or refuses the body."""
 
 import base64
 import io
@@ -32,7 +32,7 @@ DATA_URL = re.compile(r"data:image/(png|jpeg|webp);base64,")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made. `is_url`: as an address, else as base64."""
+    """A valid call: the pictures to make. `is_url`: as addresses, else as base64."""
 
     model: str
     prompt: str
@@ -44,7 +44,7 @@ class Order:
     is_url: bool
 
     def picture(self, index: int) -> Picture:
-        """One of the pictures."""
+        """Returns one of the pictures."""
         notes = [f"after {self.references} reference image(s)"] if self.references else []
         return Picture(
             prompt=self.prompt,
@@ -57,7 +57,7 @@ class Order:
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a call. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     check_options(fields)
     for name in ("model", "prompt"):
@@ -81,7 +81,7 @@ def order_of(body: bytes) -> Order:
 
 
 def check_options(fields: Mapping[str, Any]) -> None:
-    """Types and values of all but the model, the prompt, the references and the size. Raises Refusal."""
+    """Checks types and values of all fields but model, prompt, references and size. Raises Refusal."""
     for name, value in fields.items():
         if name in CHOICES:
             is_valid = isinstance(value, str) and value in CHOICES[name]
@@ -103,7 +103,7 @@ def check_options(fields: Mapping[str, Any]) -> None:
 
 
 def references_of(image: Any) -> int:
-    """How many reference images there are, one or a list. Raises Refusal."""
+    """Counts the reference images: one or a list. Raises Refusal."""
     values = image if isinstance(image, list) else [image]
     if len(values) > MAX_REFERENCES:
         raise invalid("image", f"at most {MAX_REFERENCES} images are accepted")
@@ -113,7 +113,7 @@ def references_of(image: Any) -> int:
 
 
 def check_reference(value: Any) -> None:
-    """A web address or a Data URL with a picture. Raises Refusal."""
+    """Checks for a web address or a data URL with a picture. Raises Refusal."""
     if isinstance(value, str) and value.startswith(("https://", "http://")):
         return
     head = DATA_URL.match(value) if isinstance(value, str) else None
@@ -128,7 +128,7 @@ def check_reference(value: Any) -> None:
 
 
 def dimensions(size: Any) -> tuple[int, int]:
-    """Width and height of a tier or of pixels in their bounds. Raises Refusal."""
+    """Returns width and height for a tier, or for pixels within their bounds. Raises Refusal."""
     if size is None or (isinstance(size, str) and size in EDGES):
         edge = EDGES.get(size or "", DEFAULT_EDGE)
         return edge, edge

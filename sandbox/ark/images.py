@@ -1,4 +1,4 @@
-"""The Ark image protocol, answered at once: `…/images/generations`, for pictures from text and from pictures."""
+"""Ark's image protocol, answered at once: `…/images/generations`, for pictures from text and from pictures."""
 
 import asyncio
 import base64
@@ -31,7 +31,7 @@ class ArkImages:
         return [("POST", PATH, self.generate)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def generate(self, request: Request) -> Response:
@@ -60,7 +60,7 @@ class ArkImages:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated-output":
             message = "The request failed because the output image may contain sensitive information."
@@ -72,7 +72,7 @@ def error_for(word: Word) -> Response:
 
 
 def answer(order: Order, items: list[dict[str, Any]]) -> dict[str, Any]:
-    """The body of a success."""
+    """Returns the body of a success."""
     count = sum("error" not in item for item in items)
     tokens = order.width * order.height // 256 * count
     return {

@@ -1,4 +1,4 @@
-"""Reads a task of the Ark protocol as strictly as the provider does: a body in, an order or an InvalidParameter out."""
+"""Reads a task of the Ark protocol as strictly as the provider: returns an order, or refuses with InvalidParameter."""
 
 import json
 import secrets
@@ -42,7 +42,7 @@ UNCHECKED = ("model", "content", "tools", "callback_url", "safety_identifier", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made. Seconds and Unix times."""
+    """A valid call: the film to make. Times are seconds and Unix times."""
 
     model: str
     prompt: str
@@ -56,13 +56,13 @@ class Order:
     expires_after: int
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=self.ratio, seconds=seconds, sound=self.sound)
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     check_options(fields)
     if not isinstance(fields.get("model"), str) or not fields["model"]:
@@ -87,7 +87,7 @@ def order_of(body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of the body, without nulls. Raises Refusal."""
+    """Returns the body's JSON object without nulls. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -98,7 +98,7 @@ def fields_of(body: bytes) -> Mapping[str, Any]:
 
 
 def check_options(fields: Mapping[str, Any]) -> None:
-    """Types and bounds of all but model and content. Raises Refusal."""
+    """Checks types and bounds of all fields but model and content. Raises Refusal."""
     for name, value in fields.items():
         if name in SWITCHES:
             is_valid = isinstance(value, bool)
@@ -114,7 +114,7 @@ def check_options(fields: Mapping[str, Any]) -> None:
 
 
 def prompt_of(content: Any) -> str:
-    """The text among the content items, which are checked on the way. Raises Refusal."""
+    """Checks the content items and returns their text. Raises Refusal."""
     if not isinstance(content, list) or not content:
         raise missing("content")
     texts, roles = [], Counter[str]()
@@ -130,7 +130,7 @@ def prompt_of(content: Any) -> str:
 
 
 def text_of(item: Mapping[str, Any], position: int) -> str:
-    """The prompt of a text item. Raises Refusal."""
+    """Returns the prompt in a text item. Raises Refusal."""
     text = item.get("text")
     if not isinstance(text, str) or not text:
         raise missing(f"content[{position}].text")
@@ -138,7 +138,7 @@ def text_of(item: Mapping[str, Any], position: int) -> str:
 
 
 def role_of(item: Mapping[str, Any], position: int) -> str:
-    """The role of a media item; an image without one is the first frame. Raises Refusal."""
+    """Returns a media item's role; an image without one is the first frame. Raises Refusal."""
     kind, role = item.get("type"), item.get("role")
     if not isinstance(kind, str) or kind not in ROLES:
         raise invalid(f"content[{position}].type", "text, image_url, video_url or audio_url is expected")
@@ -152,7 +152,7 @@ def role_of(item: Mapping[str, Any], position: int) -> str:
 
 
 def check_roles(roles: Counter[str]) -> None:
-    """Which media go together. Raises Refusal."""
+    """Checks which media may be combined. Raises Refusal."""
     frames = sum(roles[role] for role in FRAME_ROLES)
     if any(roles[role] > 1 for role in FRAME_ROLES):
         raise invalid("content", "at most one first and one last frame are accepted")

@@ -1,4 +1,4 @@
-"""The Ark content-generation protocol: `…/contents/generations/tasks`, asynchronous video jobs."""
+"""Ark's content-generation protocol: `…/contents/generations/tasks`, asynchronous video jobs."""
 
 import secrets
 import time
@@ -44,7 +44,7 @@ class ArkTasks:
         ]
 
     async def create(self, request: Request) -> Response:
-        """POST: buys a job and answers its id."""
+        """POST: buys a job and returns its id."""
         self._state.audit.call("submit")
         authenticate(request)
         order = ark_orders.order_of(request.body)
@@ -67,7 +67,7 @@ class ArkTasks:
         return self._jobs.polled(json_response(represent(job, request.origin)), [job], error_for)
 
     async def search(self, request: Request) -> Response:
-        """GET of many: newest first, filtered and paged as the query says."""
+        """GET of several: newest first, filtered and paged by the query."""
         self._state.audit.call("poll")
         authenticate(request)
         jobs = self._filtered(request)
@@ -77,7 +77,7 @@ class ArkTasks:
         return self._jobs.polled(json_response({"items": items, "total": len(jobs)}), shown, error_for)
 
     async def delete(self, request: Request, job_id: str) -> Response:
-        """DELETE: cancels a queued job, refuses for a running one, forgets an ended one."""
+        """DELETE: cancels a queued job, refuses for a running one, deletes an ended one."""
         self._state.audit.call("cancel")
         authenticate(request)
         job = self._find(job_id)
@@ -110,7 +110,7 @@ class ArkTasks:
 
 
 def media_of(order: Order, *, partial: bool) -> list[Film | Picture]:
-    """The film, and its last frame if it was asked for."""
+    """Returns the film, and its last frame if asked for."""
     media: list[Film | Picture] = [order.film(partial=partial)]
     if order.last_frame:
         width, height = FRAME_SIZES[order.ratio]
@@ -119,7 +119,7 @@ def media_of(order: Order, *, partial: bool) -> list[Film | Picture]:
 
 
 def whole(request: Request, name: str, default: int) -> int:
-    """A page number or size of the query. Raises Refusal."""
+    """Returns a page number or size from the query. Raises Refusal."""
     text = "".join(request.query.get(name, [str(default)]))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_PAGE:
         raise invalid(name, f"a number from 1 to {MAX_PAGE} is expected")
@@ -127,7 +127,7 @@ def whole(request: Request, name: str, default: int) -> int:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the protocol shows it now."""
+    """Returns the job as the protocol shows it now."""
     now = time.time()
     status = job.status(now)
     shown: dict[str, Any] = {
@@ -148,7 +148,7 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
 
 
 def result(job: Job, origin: str) -> dict[str, Any]:
-    """What a job shows once it has succeeded."""
+    """Returns the fields of a succeeded job."""
     order: Order = job.detail
     film = job.media[0]
     if not isinstance(film, Film):

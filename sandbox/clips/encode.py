@@ -1,7 +1,7 @@
-"""Development script, `python -m sandbox.clips.encode`: encodes the clips beside it; needs the development tool `av`.
+"""Development script, `python -m sandbox.clips.encode`: encodes the clips beside it with the development tool `av`.
 
-A clip is one second of H.264 (Annex B), a key frame and what follows from it, made to be repeated; `silence.aac` is
-one AAC frame. `sandbox/films.py` cuts and repeats them; the sandbox itself encodes nothing.
+A clip is one second of H.264 (Annex B), a key frame and its followers, made to be repeated; `silence.aac` is one AAC
+frame. `sandbox/films.py` cuts and repeats them; the sandbox itself encodes nothing.
 """
 
 import math
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 
 
 def drawn_frame(size: tuple[int, int], index: int) -> Image.Image:
-    """A comet on its orbit before an evening sky; the last frame leads back to the first."""
+    """Draws a comet on its orbit in an evening sky; the last frame leads back to the first."""
     width, height = size
     sky = Image.merge(
         "RGB",
@@ -37,7 +37,7 @@ def drawn_frame(size: tuple[int, int], index: int) -> Image.Image:
 
 
 def encoded_video(size: tuple[int, int]) -> bytes:
-    """One loop as Annex B, without the encoder's own remarks (SEI)."""
+    """Encodes one loop as Annex B, without the encoder's own messages (SEI)."""
     codec = av.CodecContext.create("libx264", "w")
     codec.width, codec.height = size
     codec.pix_fmt, codec.time_base, codec.framerate = "yuv420p", Fraction(1, FRAMES_PER_LOOP), Fraction(FRAMES_PER_LOOP)
@@ -59,7 +59,7 @@ def encoded_video(size: tuple[int, int]) -> bytes:
 
 
 def encoded_silence() -> bytes:
-    """A raw AAC frame (mono) from the steady state of the encoder."""
+    """Returns a raw AAC frame (mono) from the encoder's steady state."""
     codec = av.CodecContext.create("aac", "w")
     codec.sample_rate, codec.layout, codec.format = SAMPLE_RATE, "mono", "fltp"
     packets = []

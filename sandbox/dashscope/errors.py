@@ -1,4 +1,4 @@
-"""The errors of the DashScope protocols."""
+"""Errors of the DashScope protocols."""
 
 import secrets
 
@@ -7,28 +7,28 @@ from sandbox.wire import Refusal, Request, Response, json_response
 
 
 def error(status: int, code: str, message: str) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"code": code, "message": message, "request_id": request_id()}, status, headers)
 
 
 def request_id() -> str:
-    """A new id of an answer."""
+    """Returns a new id for an answer."""
     return secrets.token_hex(16)
 
 
 def invalid(message: str) -> Refusal:
-    """A 400 about a parameter."""
+    """Returns a 400 about a parameter."""
     return Refusal(error(400, "InvalidParameter", message))
 
 
 def no_model(model: str) -> Refusal:
-    """A 404 for a model that is not there."""
+    """Returns a 404 for an unknown model."""
     return Refusal(error(404, "ModelNotFound", f"Model can not be found: {model[:100]}."))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "":
             raise Refusal(error(401, "InvalidApiKey", "No API-key provided."))
@@ -40,7 +40,7 @@ def authenticate(request: Request) -> None:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated" | "moderated-output":
             side = "Output" if word.name == "moderated-output" else "Input"

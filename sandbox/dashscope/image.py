@@ -1,4 +1,4 @@
-"""The DashScope image protocol: `…/multimodal-generation/…` answers at once, `…/image-generation/…` with a job."""
+"""DashScope's image protocol: `…/multimodal-generation/…` answers at once, `…/image-generation/…` with a job."""
 
 from typing import Any
 
@@ -56,14 +56,14 @@ class DashScopeImage:
 
 
 def answer(order: Order, urls: list[str]) -> dict[str, Any]:
-    """The body of a success at once."""
+    """Returns the body of an immediate success."""
     size = order.picture(0)
     usage = {"image_count": len(urls), "width": size.width, "height": size.height}
     return {"request_id": request_id(), "output": choices_of(urls), "usage": usage}
 
 
 def choices_of(urls: list[str]) -> dict[str, Any]:
-    """A choice for each picture."""
+    """Returns a choice for each picture."""
     return {
         "choices": [
             {"finish_reason": "stop", "message": {"role": "assistant", "content": [{"image": url}]}} for url in urls
@@ -72,5 +72,5 @@ def choices_of(urls: list[str]) -> dict[str, Any]:
 
 
 def usage_of(job: Job) -> dict[str, Any]:
-    """The pictures that a job made."""
+    """Returns the usage of a job by its pictures."""
     return {"image_count": len(job.files)}

@@ -1,4 +1,4 @@
-"""Reads a call of the DashScope image protocol as strictly as the provider does: a body in, an order out."""
+"""Reads a call of the DashScope image protocol as strictly as the provider."""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ PARAMETERS = {
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     try:
         fields = checks.fields_of(body)
         checks.checked(fields, FIELDS, ("model", "input"))
@@ -53,7 +53,7 @@ def order_of(body: bytes) -> Order:
 
 
 def count_of(parameters: Mapping[str, Any]) -> int:
-    """How many pictures. Raises Invalid."""
+    """Returns the number of pictures. Raises Invalid."""
     count: int = parameters.get("n", 1)
     if count > MAX_COUNT and not parameters.get("enable_sequential"):
         raise Invalid("parameters.n", f"must be at most {MAX_COUNT}")
@@ -61,7 +61,7 @@ def count_of(parameters: Mapping[str, Any]) -> int:
 
 
 def message_of(given: Mapping[str, Any]) -> tuple[str, int]:
-    """The prompt and the number of images of the one message. Raises Invalid."""
+    """Returns the prompt and the number of images of the only message. Raises Invalid."""
     checks.checked(given, INPUT, ("messages",), "input.")
     message = given["messages"][0]
     if not isinstance(message, dict) or message.get("role") != "user" or not isinstance(message.get("content"), list):
@@ -78,7 +78,7 @@ def is_part(part: Any, name: str) -> bool:
 
 
 def dimensions(size: Any) -> tuple[int, int] | None:
-    """Width and height of `WIDTH*HEIGHT` or of a tier's name; None for what no model takes."""
+    """Returns width and height for `WIDTH*HEIGHT` or a tier's name; None if no model accepts it."""
     if not isinstance(size, str):
         return None
     match = re.fullmatch(r"([1-9]\d{2,3})\*([1-9]\d{2,3})", size, re.ASCII)

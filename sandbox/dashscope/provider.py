@@ -1,4 +1,4 @@
-"""The DashScope protocols, which share their jobs."""
+"""DashScope's protocols, which share their jobs."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""The jobs of the DashScope protocols, whatever they make: `GET …/tasks/{id}` and `POST …/tasks/{id}/cancel`."""
+"""Jobs of all DashScope protocols: `GET …/tasks/{id}` and `POST …/tasks/{id}/cancel`."""
 
 import time
 import uuid
@@ -31,7 +31,7 @@ FAILURES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """The `detail` of a sale: what a job shows once it has succeeded. `output` is told the URLs of its files."""
+    """The `detail` of a sale: the fields of a succeeded job. `output` gets the URLs of its files."""
 
     output: Callable[[Job, list[str]], dict[str, Any]]
     usage: Callable[[Job], dict[str, Any]]
@@ -49,7 +49,7 @@ class Tasks:
         return [("GET", f"{BASE}/tasks/([^/]+)", self.get), ("POST", f"{BASE}/tasks/([^/]+)/cancel", self.cancel)]
 
     def buy(self, request: Request, sale: Sale) -> Response:
-        """The answer to a submission whose `detail` is Results. Raises Refusal."""
+        """Answers a submission whose `detail` is Results. Raises Refusal."""
         if request.headers.get("x-dashscope-async") != "enable":
             raise Refusal(error(403, "AccessDenied", "current user api does not support synchronous calls."))
         job = self._jobs.buy(request, sale, error_for, job_id=str(uuid.uuid4()))
@@ -57,7 +57,7 @@ class Tasks:
         return self._jobs.answered(json_response({"request_id": request_id(), "output": output}), job, error_for)
 
     async def get(self, request: Request, job_id: str) -> Response:
-        """GET of one job; of one that is not there it is a success as well."""
+        """GET of one job; a missing job is answered with a success as well."""
         self._state.audit.call("poll")
         authenticate(request)
         job = self._jobs.find(job_id)
@@ -67,7 +67,7 @@ class Tasks:
         return self._jobs.polled(json_response(represent(job, request.origin)), [job], error_for)
 
     async def cancel(self, request: Request, job_id: str) -> Response:
-        """POST: only of a job that has not begun."""
+        """POST: cancels a job that has not begun, and no other."""
         self._state.audit.call("cancel")
         authenticate(request)
         job = self._jobs.find(job_id)
@@ -79,7 +79,7 @@ class Tasks:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the protocol shows it now."""
+    """Returns the job as the protocol shows it now."""
     now = time.time()
     status = job.status(now)
     output: dict[str, Any] = {"task_id": job.id, "task_status": STATUSES[status]}
@@ -98,5 +98,5 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
 
 
 def local(seconds: float) -> str:
-    """A time as the provider writes it."""
+    """Formats a time like the provider."""
     return datetime.fromtimestamp(seconds, BEIJING).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

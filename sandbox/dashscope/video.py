@@ -1,4 +1,4 @@
-"""The DashScope video protocol: `…/video-generation/video-synthesis`; its jobs are in `dashscope/tasks.py`."""
+"""DashScope's video protocol: `…/video-generation/video-synthesis`; its jobs are in `dashscope/tasks.py`."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class DashScopeVideo:
         return [("POST", f"{BASE}/services/aigc/video-generation/video-synthesis", self.create)]
 
     async def create(self, request: Request) -> Response:
-        """POST: buys a job and answers its id."""
+        """POST: buys a job and returns its id."""
         self._state.audit.call("submit")
         authenticate(request)
         order = order_of(request.body)
@@ -37,12 +37,12 @@ class DashScopeVideo:
 
 
 def output(job: Job, urls: list[str]) -> dict[str, Any]:
-    """What a job shows of its result."""
+    """Returns the result fields of a job."""
     return {"video_url": urls[0], "orig_prompt": job.prompt}
 
 
 def usage(job: Job) -> dict[str, Any]:
-    """What a job is billed by."""
+    """Returns the fields that bill a job."""
     (film,) = job.media
     if not isinstance(film, Film):
         raise TypeError("a job makes a film")

@@ -1,4 +1,4 @@
-"""Reads a submission of the DashScope video protocol as strictly as the provider does.
+"""Reads a submission of the DashScope video protocol as strictly as the provider.
 
 Models named `wan2.1` to `wan2.6` take the fields of the older generation, all others a list of media.
 """
@@ -27,7 +27,7 @@ OLDER_INPUT = ("prompt", "negative_prompt", "img_url", "reference_urls")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid submission: what is to be made."""
+    """A valid submission: the film to make."""
 
     prompt: str
     seconds: int
@@ -35,7 +35,7 @@ class Order:
     sound: bool
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=self.ratio, seconds=seconds, sound=self.sound)
 
@@ -63,7 +63,7 @@ OLDER_PARAMETERS = {**COMMON, "size": lambda value: isinstance(value, str) and r
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     check_names(fields, ("model", "input", "parameters"))
     model = fields.get("model")
@@ -86,7 +86,7 @@ def order_of(body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Fields:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -97,7 +97,7 @@ def fields_of(body: bytes) -> Fields:
 
 
 def section(fields: Fields, name: str) -> Fields:
-    """One of the two objects of a body. Raises Refusal."""
+    """Returns one of the body's two objects. Raises Refusal."""
     value = fields.get(name, {})
     if not isinstance(value, dict):
         raise invalid(f"{name} must be an object")
@@ -111,7 +111,7 @@ def check_names(fields: Fields, known: tuple[str, ...]) -> None:
 
 
 def check_parameters(parameters: Fields, known: Mapping[str, Callable[[Any], bool]]) -> None:
-    """Types and bounds. Raises Refusal."""
+    """Checks types and bounds. Raises Refusal."""
     check_names(parameters, tuple(known))
     for name, value in parameters.items():
         if not known[name](value):
@@ -119,7 +119,7 @@ def check_parameters(parameters: Fields, known: Mapping[str, Callable[[Any], boo
 
 
 def check_inputs(inputs: Fields) -> None:
-    """The media of either generation. Raises Refusal."""
+    """Checks the media of either generation. Raises Refusal."""
     links = [inputs["img_url"]] if "img_url" in inputs else inputs.get("reference_urls", [])
     if not isinstance(links, list) or not all(map(is_link, links)):
         raise invalid("url error, please check url")
@@ -134,7 +134,7 @@ def check_inputs(inputs: Fields) -> None:
 
 
 def check_types(types: Counter[str]) -> None:
-    """Which media go together. Raises Refusal."""
+    """Checks which media may be combined. Raises Refusal."""
     frames = sum(types[name] for name in FRAMES)
     if any(types[name] > 1 for name in FRAMES) or (frames and types.total() > frames):
         raise invalid("input.media has one first and one last frame, or references")
@@ -154,7 +154,7 @@ def is_link(value: Any) -> bool:
 
 
 def ratio_of(size: str) -> str | None:
-    """The ratio that pixels such as 1280*720 are nearest to; None for what are no pixels."""
+    """Returns the ratio nearest to pixels such as 1280*720; None if they are no pixels."""
     match = re.fullmatch(r"([1-9]\d{2,3})\*([1-9]\d{2,3})", size, re.ASCII)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""The errors of the Gemini protocol."""
+"""Errors of the Gemini protocol."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ TYPE = "type.googleapis.com/google.rpc."
 
 
 def error(status: int, message: str, *details: dict[str, Any]) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     body: dict[str, Any] = {"code": status, "message": message, "status": STATUSES.get(status, "UNKNOWN")}
     if details:
         body["details"] = list(details)
@@ -29,18 +29,18 @@ def error(status: int, message: str, *details: dict[str, Any]) -> Response:
 
 
 def invalid(message: str) -> Refusal:
-    """A 400 about the request."""
+    """Returns a 400 about the request."""
     return Refusal(error(400, message))
 
 
 def unknown(name: str, place: str) -> Refusal:
-    """A 400 about a field that the protocol does not have."""
+    """Returns a 400 about a field that the protocol does not have."""
     at = f" at '{place}'" if place else ""
     return invalid(f'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.')
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.headers.get("x-goog-api-key", ""):
         case "":
             raise Refusal(error(403, "Method doesn't allow unregistered callers. Please use an API key."))
@@ -52,7 +52,7 @@ def authenticate(request: Request) -> None:
 
 
 def exhausted(quota: str, delay: str) -> Response:
-    """A 429 about one quota."""
+    """Returns a 429 about one quota."""
     return error(
         429,
         "You exceeded your current quota, please check your plan and billing details.",
@@ -62,7 +62,7 @@ def exhausted(quota: str, delay: str) -> Response:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for: of content, it is a success."""
+    """Returns the refusal for a steering word; refused content is answered with a success."""
     match word.name:
         case "moderated":
             return json_response({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {}})

@@ -1,4 +1,4 @@
-"""Reads a call of the Gemini protocol as strictly as the provider does: a body in, an order or a 400 out."""
+"""Reads a call of the Gemini protocol as strictly as the provider: returns an order, or refuses the body with a 400."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ OTHER_ALPHABET = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made."""
+    """A valid call: the picture to make."""
 
     prompt: str
     width: int
@@ -46,7 +46,7 @@ class Order:
 
 
 def order_of(model: str, version: str, body: bytes) -> Order:
-    """The order in the body of a call. Raises Refusal."""
+    """Returns the call's order. Raises Refusal."""
     fields = fields_of(body)
     check_names(fields, TOP, "")
     parts = parts_of(fields.get("contents"))
@@ -61,7 +61,7 @@ def order_of(model: str, version: str, body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -70,7 +70,7 @@ def fields_of(body: bytes) -> Mapping[str, Any]:
 
 
 def object_of(value: Any, place: str) -> Mapping[str, Any]:
-    """The value, an object. Raises Refusal."""
+    """Returns the value if it is an object. Raises Refusal."""
     if not isinstance(value, dict):
         raise invalid(f"Invalid value at '{place}': an object is expected.")
     return value
@@ -81,13 +81,13 @@ def is_one(value: Any, names: Collection[str]) -> bool:
 
 
 def check_names(fields: Mapping[str, Any], known: Collection[str], place: str) -> None:
-    """Raises Refusal for a field that is not known."""
+    """Raises Refusal for an unknown field."""
     for name in fields.keys() - set(known):
         raise unknown(name, place)
 
 
 def parts_of(contents: Any) -> list[Mapping[str, Any]]:
-    """The parts of all contents. Raises Refusal."""
+    """Returns the parts of all contents. Raises Refusal."""
     if not isinstance(contents, list) or not contents:
         raise invalid("* GenerateContentRequest.contents: contents is not specified")
     parts = []
@@ -103,7 +103,7 @@ def parts_of(contents: Any) -> list[Mapping[str, Any]]:
 
 
 def part_of(part: Any, place: str) -> Mapping[str, Any]:
-    """A part with either text or a picture. Raises Refusal."""
+    """Returns a part with either a text or a picture. Raises Refusal."""
     fields = object_of(part, place)
     check_names(fields, ("text", "inlineData"), place)
     if len(fields) != 1 or not isinstance(fields.get("text", ""), str):
@@ -114,7 +114,7 @@ def part_of(part: Any, place: str) -> Mapping[str, Any]:
 
 
 def check_picture(blob: Mapping[str, Any], place: str) -> None:
-    """A picture of the type that it says. Raises Refusal."""
+    """Checks that the picture has its declared type. Raises Refusal."""
     check_names(blob, ("mimeType", "mime_type", "data"), place)
     kind = blob.get("mimeType", blob.get("mime_type"))
     if not is_one(kind, TYPES):
@@ -128,7 +128,7 @@ def check_picture(blob: Mapping[str, Any], place: str) -> None:
 
 
 def image_config(config: Any) -> Mapping[str, Any]:
-    """The `imageConfig`, with values that the protocol has. Raises Refusal."""
+    """Returns the `imageConfig` with values that the protocol has. Raises Refusal."""
     fields = object_of(config, "generation_config")
     check_names(fields, CONFIG, "generation_config")
     if fields.get("candidateCount", 1) != 1:
@@ -146,7 +146,7 @@ def image_config(config: Any) -> Mapping[str, Any]:
 
 
 def dimensions(config: Mapping[str, Any]) -> tuple[int, int]:
-    """Width and height with the area of the size and, roughly, the ratio."""
+    """Returns width and height with the area of the size and roughly the ratio."""
     edge = EDGES[config.get("imageSize", "1K")]
     across, down = map(int, config.get("aspectRatio", "1:1").split(":"))
     stretch = (across / down) ** 0.5

@@ -1,6 +1,6 @@
-"""The Gemini API: `models/{model}:generateContent` and its siblings, and the list of models.
+"""Gemini's API: `models/{model}:generateContent` and its siblings, and the list of models.
 
-A model makes pictures where its name has `image` in it, or where the call asks for a picture; else text.
+A model makes pictures if its name contains `image` or the call asks for a picture; otherwise text.
 """
 
 import asyncio
@@ -46,11 +46,11 @@ class Gemini:
         ]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def models(self, request: Request, version: str) -> Response:
-        """GET: what a key may call. Other names of models are served, too."""
+        """GET: models that a key may call. Other names work, too."""
         authenticate(request)
         models = [{"name": f"models/{name}", "version": version, "displayName": name} for name in MODELS]
         return json_response({"models": [{**model, "supportedGenerationMethods": METHODS} for model in models]})
@@ -78,7 +78,7 @@ class Gemini:
         return self._sales.sell(request, order, GeminiText(is_sse=is_sse), content_type=content_type)
 
     async def count(self, request: Request, version: str, model: str) -> Response:
-        """POST: how many tokens would go in; it costs nothing."""
+        """POST: counts the input tokens; free."""
         self._state.audit.call("count")
         authenticate(request)
         order = counted(model, version, request.body)
@@ -101,12 +101,12 @@ class Gemini:
 
 
 def makes_pictures(model: str, body: bytes) -> bool:
-    """Whether a call is for a picture."""
+    """Tells whether a call is for a picture."""
     return "image" in model or b'"imageConfig"' in body
 
 
 async def made(order: Order, index: int, *, drafts: int) -> dict[str, Any]:
-    """A candidate with a thought, a word, drafts and the picture."""
+    """Returns a candidate with a thought, a word, drafts and the picture."""
     footer = f"after {order.references} reference image(s)" if order.references else ""
     parts: list[dict[str, Any]] = [{"text": "The sky comes first.", "thought": True}, {"text": "Here it is."}]
     for words in [*["a draft"] * drafts, footer]:
@@ -117,7 +117,7 @@ async def made(order: Order, index: int, *, drafts: int) -> dict[str, Any]:
 
 
 def answer(model: str, order: Order, candidate: dict[str, Any]) -> dict[str, Any]:
-    """The body of a success."""
+    """Returns the body of a success."""
     asked = 1 + len(order.prompt) // 4 + order.references * 258
     given = order.width * order.height // 1_000 if "content" in candidate else 0
     usage = {"promptTokenCount": asked, "candidatesTokenCount": given, "totalTokenCount": asked + given}

@@ -1,4 +1,4 @@
-"""How Gemini tells a text: whole, and as a stream of events or of the elements of one JSON array."""
+"""Formats Gemini's text answers: whole, and as a stream of events or of the elements of one JSON array."""
 
 import json
 import secrets
@@ -24,7 +24,7 @@ Shown = dict[str, Any]
 
 
 class GeminiText:
-    """Tells answers; `is_sse` as the query asked for it."""
+    """Formats answers; `is_sse` as in the query."""
 
     def __init__(self, *, is_sse: bool) -> None:
         self._is_sse = is_sse
@@ -37,7 +37,7 @@ class GeminiText:
         return indented(chunk(order, answer, parts, names_of(order), is_last=True)).encode()
 
     def frames(self, order: TextOrder, answer: TextAnswer) -> list[bytes]:
-        """A piece for each word, and a last one that says why it ended; the usage until then is in all of them."""
+        """Yields a piece for each word, and a last one with the finish reason; each has the usage so far."""
         names = names_of(order)
         pieces = [*thought_parts(answer), *({"text": word} for word in answer.words)]
         last = call_part(answer) or {"text": ""}
@@ -48,7 +48,7 @@ class GeminiText:
         return self.framed(chunks)
 
     def framed(self, chunks: list[Shown]) -> list[bytes]:
-        """Events with the line ends of this vendor, or an array."""
+        """Returns events with this vendor's line ends, or an array."""
         if self._is_sse:
             return [event(one, line_end="\r\n") for one in chunks]
         middle = [f",\r\n{indented(one)}".encode() for one in chunks[1:]]
@@ -58,7 +58,7 @@ class GeminiText:
         return error_for(word)
 
     def error_frame(self, word: Word, order: TextOrder) -> bytes:
-        """An event, or the last element of the array."""
+        """Returns an event, or the last element of the array."""
         status = int(word.number or 500) if word.name == "status" else FAULTS.get(word.name, 500)
         message = OVERLOADED if status == 503 else f"Status {status}, as asked."
         fault = {"error": {"code": status, "message": message, "status": STATUSES.get(status, "UNKNOWN")}}
@@ -69,14 +69,14 @@ class GeminiText:
 
 
 def names_of(order: TextOrder) -> Shown:
-    """What every piece of one answer ends with."""
+    """Returns the fields that end every piece of one answer."""
     return {"modelVersion": order.model, "responseId": secrets.token_urlsafe(16)}
 
 
 def chunk(
     order: TextOrder, answer: TextAnswer, parts: list[Shown], names: Shown, *, out: int = 0, is_last: bool = False
 ) -> Shown:
-    """One piece of all candidates. The last one counts all that was used, another one what came `out` until then."""
+    """Returns one piece of all candidates. The last one has the whole usage, others the `out` tokens so far."""
     finish = {"finishReason": REASONS[answer.finish]} if is_last else {}
     content = {"content": {"parts": parts, "role": "model"}}
     candidates = [{**content, **finish, "index": index} for index in range(order.choices)]
@@ -85,7 +85,7 @@ def chunk(
 
 
 def usage_of(answer: TextAnswer, out: int, *, is_last: bool) -> Shown:
-    """The field `usageMetadata`; thoughts are not among `candidatesTokenCount`."""
+    """Returns the field `usageMetadata`; thoughts are not among `candidatesTokenCount`."""
     used = answer.used
     if used is None:
         return {}
@@ -98,12 +98,12 @@ def usage_of(answer: TextAnswer, out: int, *, is_last: bool) -> Shown:
 
 
 def thought_parts(answer: TextAnswer) -> list[Shown]:
-    """A thought, where there are any."""
+    """Returns a thought if there are any."""
     return [{"text": "A thought.", "thought": True}] if answer.thoughts else []
 
 
 def call_part(answer: TextAnswer) -> Shown | None:
-    """The call of a function, where it is one."""
+    """Returns the function call if the answer is one."""
     if answer.call is None:
         return None
     return {"functionCall": {"name": answer.call.name, "args": json.loads(answer.call.arguments)}}

@@ -1,4 +1,4 @@
-"""Reads a call of Gemini's text models, in both spellings of its fields: a body in, an order or a 400 out."""
+"""Reads a call of Gemini's text models, in both spellings of its fields: returns an order, or refuses with a 400."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,25 +20,25 @@ EXTRA = ("thought", "thoughtSignature", "videoMetadata", "partMetadata", "mediaR
 
 
 def camel(name: str) -> str:
-    """A field's name as the protocol's JSON has it."""
+    """Returns a field's name as in the protocol's JSON."""
     first, *rest = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
 def spelt(value: Any, place: str) -> dict[str, Any]:
-    """An object with its fields' names in one spelling. Raises Refusal."""
+    """Returns an object with its fields' names in one spelling. Raises Refusal."""
     return {camel(name): content for name, content in object_of(value, place).items()}
 
 
 def text_order_of(model: str, version: str, body: bytes, *, is_stream: bool) -> TextOrder:
-    """The order in the body of a call. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = spelt(fields_of(body), "the request")
     check_model(model, version)
     return order_in(fields, model, is_stream=is_stream)
 
 
 def counted(model: str, version: str, body: bytes) -> TextOrder:
-    """The order whose tokens are to be counted. Raises Refusal."""
+    """Returns the order whose tokens are to be counted. Raises Refusal."""
     fields = spelt(fields_of(body), "the request")
     check_model(model, version)
     if "generateContentRequest" in fields:
@@ -48,14 +48,14 @@ def counted(model: str, version: str, body: bytes) -> TextOrder:
 
 
 def check_model(model: str, version: str) -> None:
-    """Any but one. Raises Refusal."""
+    """Accepts any model but one. Raises Refusal."""
     if model == "no-such-model":
         message = f"models/{model} is not found for API version {version}, or is not supported for generateContent."
         raise Refusal(error(404, message))
 
 
 def order_in(fields: Mapping[str, Any], model: str, *, is_stream: bool) -> TextOrder:
-    """The order in a body. Raises Refusal."""
+    """Returns the order in a body. Raises Refusal."""
     check_names(fields, (*TOP, "serviceTier", "store"), "")
     contents = fields.get("contents")
     if not isinstance(contents, list) or not contents:
@@ -80,7 +80,7 @@ def order_in(fields: Mapping[str, Any], model: str, *, is_stream: bool) -> TextO
 
 
 def whole_number(config: Mapping[str, Any], name: str, most: int) -> int | None:
-    """An integer from 1, or None where there is none. Raises Refusal."""
+    """Returns an integer from 1, or None if absent. Raises Refusal."""
     value = config.get(name)
     if value is None:
         return None
@@ -90,7 +90,7 @@ def whole_number(config: Mapping[str, Any], name: str, most: int) -> int | None:
 
 
 def said_in(content: Any, place: str, *, is_asking: bool) -> Said:
-    """One content, or the instruction. Raises Refusal."""
+    """Reads one content, or the instruction. Raises Refusal."""
     fields = spelt(content, place)
     check_names(fields, ("role", "parts"), place)
     role = fields.get("role", "user")
@@ -110,7 +110,7 @@ def said_in(content: Any, place: str, *, is_asking: bool) -> Said:
 
 
 def part_of(part: Any, place: str) -> tuple[str, str]:
-    """What kind of part it is, and its text. Raises Refusal."""
+    """Returns a part's kind and its text. Raises Refusal."""
     fields = {name: value for name, value in spelt(part, place).items() if name not in EXTRA}
     if len(fields) != 1:
         raise invalid(f"{place}.data: required oneof field 'data' must have one initialized field")
@@ -124,7 +124,7 @@ def part_of(part: Any, place: str) -> tuple[str, str]:
 
 
 def functions(tools: Any) -> Sequence[Tool]:
-    """The functions among the tools. Raises Refusal."""
+    """Returns the functions among the tools. Raises Refusal."""
     found = []
     for index, tool in enumerate(tools if isinstance(tools, list) else []):
         for function in spelt(tool, f"tools[{index}]").get("functionDeclarations", []):
@@ -135,6 +135,6 @@ def functions(tools: Any) -> Sequence[Tool]:
 
 
 def calling(config: Any) -> Mapping[str, Any]:
-    """The `functionCallingConfig`. Raises Refusal."""
+    """Returns the `functionCallingConfig`. Raises Refusal."""
     fields = spelt(config or {}, "tool_config")
     return spelt(fields.get("functionCallingConfig") or {}, "tool_config.function_calling_config")

@@ -1,4 +1,4 @@
-"""The errors of the Kling protocol, and who may call it."""
+"""Errors of the Kling protocol, and its authentication."""
 
 import base64
 import hashlib
@@ -13,23 +13,23 @@ from sandbox.wire import Refusal, Request, Response, json_response
 
 
 def error(status: int, code: int, message: str) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"code": code, "message": message, "request_id": secrets.token_hex(16)}, status, headers)
 
 
 def success(data: Any) -> Response:
-    """The protocol's answer to what it did."""
+    """Returns a success answer with data."""
     return json_response({"code": 0, "message": "SUCCEED", "request_id": secrets.token_hex(16), "data": data})
 
 
 def invalid(message: str) -> Refusal:
-    """A 400 about a parameter."""
+    """Returns a 400 about a parameter."""
     return Refusal(error(400, 1201, message))
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             return error(400, 1301, "The request is blocked by the content security policy.")
@@ -42,8 +42,8 @@ def error_for(word: Word) -> Response:
 
 
 def authenticate(request: Request, *, takes_tokens: bool) -> None:
-    """Any key but `wrong` and `broke`; where tokens are taken, one of any access key whose secret is the key and
-    `-secret`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`; where tokens are accepted, tokens of any access key whose secret is the
+    key and `-secret`. Raises Refusal."""
     name = request.bearer
     if not name:
         raise Refusal(error(401, 1001, "Authorization is empty"))
@@ -58,7 +58,7 @@ def authenticate(request: Request, *, takes_tokens: bool) -> None:
 
 
 def access_key(token: str) -> str:
-    """The issuer of a valid token. Raises Refusal."""
+    """Returns the issuer of a valid token. Raises Refusal."""
     head, claims, signature = token.split(".")
     try:
         fields = json.loads(decoded(claims))
@@ -78,5 +78,5 @@ def access_key(token: str) -> str:
 
 
 def decoded(segment: str) -> bytes:
-    """Base64url without padding. Raises ValueError."""
+    """Decodes base64url without padding. Raises ValueError."""
     return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))

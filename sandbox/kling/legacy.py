@@ -17,7 +17,7 @@ LISTS = {"image_list": ("image_url", "type"), "video_list": ("video_url", "refer
 
 
 def order_of(endpoint: str, body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     check_names(fields, KNOWN[endpoint])
     if not fields.get("model_name"):
@@ -39,7 +39,7 @@ def order_of(endpoint: str, body: bytes) -> Order:
 
 
 def check_values(fields: Fields) -> None:
-    """Closed lists of values. Raises Refusal."""
+    """Checks closed lists of values. Raises Refusal."""
     seconds = tuple(str(number) for number in range(3, 31))
     choices = {"mode": MODES, "duration": seconds, "sound": ("on", "off"), "aspect_ratio": RATIOS}
     for name, values in choices.items():
@@ -50,7 +50,7 @@ def check_values(fields: Fields) -> None:
 
 
 def check_list(items: Any, name: str, known: tuple[str, ...]) -> None:
-    """A list of objects with a link each. Raises Refusal."""
+    """Checks a list of objects with a link each. Raises Refusal."""
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise invalid(f"{name} must be a list of objects")
     for item in items:

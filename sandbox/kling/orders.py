@@ -1,4 +1,4 @@
-"""Reads a submission of the newer generation of the Kling protocol as strictly as the provider does."""
+"""Reads a submission of the newer generation of the Kling protocol as strictly as the provider."""
 
 import json
 from collections import Counter
@@ -26,8 +26,8 @@ OPTIONS = ("callback_url", "external_task_id", "watermark_info")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid submission: what is to be made. `path` is where the older generation asks for it; `name` is the
-    caller's own for the job."""
+    """A valid submission: the film to make. `path` is its address in the older generation; `name` is the caller's own
+    for the job."""
 
     prompt: str
     seconds: int
@@ -37,13 +37,13 @@ class Order:
     path: str = ""
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=self.ratio, seconds=seconds, sound=self.sound)
 
 
 def order_of(endpoint: str, model: str, body: bytes) -> Order:
-    """The order in the body of a submission to one of the three endpoints. Raises Refusal."""
+    """Returns the order of a submission to one of the three endpoints. Raises Refusal."""
     fields = fields_of(body)
     check_model(model)
     content = "prompt" if endpoint == "text-to-video" else "contents"
@@ -62,7 +62,7 @@ def order_of(endpoint: str, model: str, body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Fields:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -84,7 +84,7 @@ def check_names(fields: Fields, known: tuple[str, ...]) -> None:
 
 
 def section(fields: Fields, name: str, known: tuple[str, ...]) -> Fields:
-    """One of the objects of a body, empty if absent. Raises Refusal."""
+    """Returns one of the body's objects, empty if absent. Raises Refusal."""
     value = fields.get(name, {})
     if not isinstance(value, dict):
         raise invalid(f"{name} must be an object")
@@ -93,7 +93,7 @@ def section(fields: Fields, name: str, known: tuple[str, ...]) -> Fields:
 
 
 def contents(endpoint: str, fields: Fields) -> tuple[str, Counter[str]]:
-    """The prompt, and how many inputs of each type there are. Raises Refusal."""
+    """Returns the prompt and the number of inputs of each type. Raises Refusal."""
     if endpoint == "text-to-video":
         return prompt_of(fields.get("prompt")), Counter()
     items = fields.get("contents")
@@ -140,7 +140,7 @@ def check_types(endpoint: str, types: Counter[str]) -> None:
 
 
 def check_settings(endpoint: str, model: str, settings: Fields, types: Counter[str]) -> None:
-    """Types and values, and what does not go together. Raises Refusal."""
+    """Checks types, values and combinations. Raises Refusal."""
     is_turbo = model.endswith("-turbo")
     if is_turbo and ("audio" in settings or "multi_shot" in settings or types["last_frame"]):
         raise invalid("this model has no audio, multi_shot and last_frame")

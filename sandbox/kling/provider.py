@@ -1,4 +1,4 @@
-"""The Kling protocol in both of its generations, `/kling/…` and `/kling/v1/videos/…`: asynchronous video jobs."""
+"""Kling's protocol in both generations, `/kling/…` and `/kling/v1/videos/…`: asynchronous video jobs."""
 
 import secrets
 import time
@@ -46,7 +46,7 @@ class Kling:
         ]
 
     async def create(self, request: Request, endpoint: str, model: str) -> Response:
-        """POST: buys a job and answers its id."""
+        """POST: buys a job and returns its id."""
         self._state.audit.call("submit")
         authenticate(request, takes_tokens=False)
         return self._buy(request, kling_orders.order_of(endpoint, model, request.body), represent)
@@ -58,7 +58,7 @@ class Kling:
         return self._buy(request, kling_legacy.order_of(endpoint, request.body), represent_legacy)
 
     async def search(self, request: Request) -> Response:
-        """GET of many by the provider's ids or by the callers' names; what is unknown is left out."""
+        """GET of several by the provider's ids or the callers' names; unknown ones are left out."""
         self._state.audit.call("poll")
         authenticate(request, takes_tokens=False)
         ids, names = (wanted(request, name) for name in ("task_ids", "external_task_ids"))
@@ -69,7 +69,7 @@ class Kling:
         return self._jobs.polled(success([represent(job, request.origin) for job in jobs]), jobs, error_for)
 
     async def get_legacy(self, request: Request, endpoint: str, name: str) -> Response:
-        """GET of one by the provider's id or by the caller's name, below the endpoint that made it."""
+        """GET of one by the provider's id or the caller's name, below the endpoint that made it."""
         self._state.audit.call("poll")
         authenticate(request, takes_tokens=True)
         job = self._jobs.find(name) or self._by_name.get(name)
@@ -101,12 +101,12 @@ class Kling:
 
 
 def wanted(request: Request, name: str) -> list[str]:
-    """The ids in one parameter of the query."""
+    """Returns the ids in one parameter of the query."""
     return [part for value in request.query.get(name, ()) for part in value.split(",") if part]
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the newer generation shows it now."""
+    """Returns the job as the newer generation shows it now."""
     now = time.time()
     status = STATUSES.get(job.status(now), job.status(now))
     shown: dict[str, Any] = {
@@ -118,14 +118,14 @@ def represent(job: Job, origin: str) -> dict[str, Any]:
         "external_id": job.detail.name,
     }
     if status == "succeeded":
-        # One frame more than asked for, as the provider has it.
+        # One frame more than asked for, like the provider.
         length = f"{film_of(job).seconds + 0.041:.3f}"
         shown["outputs"] = [{"type": "video", "id": job.id, "url": job.urls(origin)[0], "duration": length}]
     return shown
 
 
 def represent_legacy(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the older generation shows it now."""
+    """Returns the job as the older generation shows it now."""
     shown = represent(job, origin)
     legacy: dict[str, Any] = {
         "task_id": job.id,
@@ -142,7 +142,7 @@ def represent_legacy(job: Job, origin: str) -> dict[str, Any]:
 
 
 def film_of(job: Job) -> Film:
-    """The job's only file."""
+    """Returns the job's only file."""
     (film,) = job.media
     if not isinstance(film, Film):
         raise TypeError("a job makes a film")

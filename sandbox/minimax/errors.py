@@ -1,4 +1,4 @@
-"""The errors of MiniMax's video generation V2: an HTTP status, a type, and a number at the end of the message."""
+"""Errors of MiniMax's video generation V2: an HTTP status, a type, and a number at the end of the message."""
 
 import secrets
 
@@ -17,7 +17,7 @@ TYPES = {
 
 
 def error(status: int, number: int, message: str) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     detail = {
         "type": TYPES.get(status, "server_error"),
         "message": f"{message} ({number})",
@@ -28,17 +28,17 @@ def error(status: int, number: int, message: str) -> Response:
 
 
 def invalid(reason: str) -> Refusal:
-    """A 400 about the request."""
+    """Returns a 400 about the request."""
     return Refusal(error(400, 2013, f"invalid params, {reason}"))
 
 
 def unknown_task() -> Refusal:
-    """For a job that is not there, or not any more."""
+    """Returns the error for a job that does not exist, or no longer."""
     return Refusal(error(404, 2013, "invalid task_id"))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "" | "wrong":
             message = "login fail: Please carry the API secret key in the 'Authorization' field of the request header"
@@ -48,7 +48,7 @@ def authenticate(request: Request) -> None:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             return error(422, 1026, "video description contains sensitive content")

@@ -1,4 +1,5 @@
-"""Reads a task of MiniMax's video generation V2 as strictly as the provider does: a body in, an order or a 400 out."""
+"""Reads a task of MiniMax's video generation V2 as strictly as the provider: returns an order, or refuses with a
+400."""
 
 import json
 from collections import Counter
@@ -28,7 +29,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made; `ratio` as it was asked."""
+    """A valid call: the film to make; `ratio` as requested."""
 
     model: str
     prompt: str
@@ -38,13 +39,13 @@ class Order:
     images: int
 
     def film(self, *, partial: bool) -> Film:
-        """The result, always with sound; half as long if partial."""
+        """Returns the film, always with sound; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio="16:9" if self.ratio == ADAPTIVE else self.ratio, seconds=seconds, sound=True)
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     model, seconds = fields.get("model"), fields.get("duration")
     if not isinstance(model, str) or model in ("", "no-such-model"):
@@ -67,7 +68,7 @@ def order_of(body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -80,7 +81,7 @@ def fields_of(body: bytes) -> Mapping[str, Any]:
 
 
 def ratio_of(ratio: object, roles: Counter[str]) -> str:
-    """The ratio of the film: frames follow the picture, a text alone needs one. Raises Refusal."""
+    """Returns the film's ratio: frames follow the picture, a text alone needs one. Raises Refusal."""
     if not isinstance(ratio, str) or ratio not in RATIOS:
         raise invalid("ratio is not supported")
     if ratio == ADAPTIVE and not roles:
@@ -89,7 +90,7 @@ def ratio_of(ratio: object, roles: Counter[str]) -> str:
 
 
 def content_of(content: object) -> tuple[str, Counter[str]]:
-    """The prompt, and how many items of each role there are. Raises Refusal."""
+    """Returns the prompt and the number of items of each role. Raises Refusal."""
     items = content if isinstance(content, list) else []
     texts = [item.get("text") for item in items if isinstance(item, dict) and item.get("type") == "text"]
     if len(texts) != 1 or not isinstance(texts[0], str) or not texts[0].strip():
@@ -102,7 +103,7 @@ def content_of(content: object) -> tuple[str, Counter[str]]:
 
 
 def role_of(item: object) -> str:
-    """The role of a media item; a picture without one is the first frame. Raises Refusal."""
+    """Returns a media item's role; a picture without one is the first frame. Raises Refusal."""
     if not isinstance(item, dict):
         raise invalid("content items must be objects")
     kind = item.get("type")
@@ -117,7 +118,7 @@ def role_of(item: object) -> str:
 
 
 def check_roles(roles: Counter[str]) -> None:
-    """Which media go together, and how many. Raises Refusal."""
+    """Checks which media may be combined, and how many. Raises Refusal."""
     if any(count > MOST[role] for role, count in roles.items()):
         raise invalid("too many content items of one role")
     frames = roles["first_frame"] + roles["last_frame"]

@@ -1,4 +1,4 @@
-"""MiniMax's video generation V2 below `/minimax`: asynchronous video jobs with the content of the Ark protocol."""
+"""MiniMax's video generation V2 below `/minimax`: asynchronous video jobs with content as in the Ark protocol."""
 
 import secrets
 import time
@@ -37,7 +37,7 @@ class MiniMax:
         ]
 
     async def create(self, request: Request) -> Response:
-        """POST: buys a job and answers its id."""
+        """POST: buys a job and returns its id."""
         self._state.audit.call("submit")
         authenticate(request)
         order = minimax_orders.order_of(request.body)
@@ -55,7 +55,7 @@ class MiniMax:
         return self._jobs.polled(json_response({"task": represent(job, request.origin)}), [job], error_for)
 
     async def search(self, request: Request) -> Response:
-        """GET of many: newest first, by id if asked, in pages."""
+        """GET of several: newest first, by id if asked, in pages."""
         self._state.audit.call("poll")
         authenticate(request)
         wanted = request.query.get("filter.task_ids")
@@ -66,7 +66,7 @@ class MiniMax:
         return self._jobs.polled(json_response({"items": items, "total": len(jobs)}), shown, error_for)
 
     async def delete(self, request: Request, job_id: str) -> Response:
-        """DELETE: cancels a queued job, refuses for a running one, forgets an ended one."""
+        """DELETE: cancels a queued job, refuses for a running one, deletes an ended one."""
         self._state.audit.call("cancel")
         authenticate(request)
         job = self._find(job_id)
@@ -88,7 +88,7 @@ class MiniMax:
 
 
 def whole(request: Request, name: str, default: int) -> int:
-    """A page number or size of the query. Raises Refusal."""
+    """Returns a page number or size from the query. Raises Refusal."""
     text = "".join(request.query.get(name, [str(default)]))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_PAGE:
         raise invalid(f"{name} must be a number from 1 to {MAX_PAGE}")
@@ -96,7 +96,7 @@ def whole(request: Request, name: str, default: int) -> int:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the protocol shows it now."""
+    """Returns the job as the protocol shows it now."""
     order: Order = job.detail
     now = time.time()
     status = job.status(now)

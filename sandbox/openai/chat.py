@@ -26,7 +26,7 @@ FINISHES = {
 
 
 class OpenAIChat:
-    """The endpoint, and how it tells an answer."""
+    """The endpoint and the format of its answers."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -36,7 +36,7 @@ class OpenAIChat:
         return [("POST", "/openai/v1/chat/completions", self.complete)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def complete(self, request: Request) -> Response:
@@ -59,7 +59,7 @@ class OpenAIChat:
         return indented(body).encode()
 
     def frames(self, order: TextOrder, answer: TextAnswer) -> list[bytes]:
-        """The role, a piece for each word, why it ended, the usage if it was asked for, and `[DONE]`."""
+        """Yields the role, a piece for each word, the finish reason, the usage if asked for, and `[DONE]`."""
         start = {"role": "assistant", "content": None if answer.call else "", "refusal": None}
         deltas: list[tuple[dict[str, Any], str | None]] = [(start, None)]
         if answer.call:
@@ -84,7 +84,7 @@ class OpenAIChat:
 
 
 def head(order: TextOrder, kind: str) -> dict[str, Any]:
-    """What every object of one answer begins with."""
+    """Returns the fields that begin every object of one answer."""
     return {
         "id": f"chatcmpl-{secrets.token_hex(12)}",
         "object": kind,
@@ -95,23 +95,23 @@ def head(order: TextOrder, kind: str) -> dict[str, Any]:
 
 
 def no_usage(order: TextOrder) -> dict[str, None]:
-    """What the chunks before the usage say of it, where it was asked for."""
+    """Returns what chunks before the usage say of it, if it was asked for."""
     return {"usage": None} if order.shows_usage else {}
 
 
 def choice(index: int, delta: Mapping[str, Any], finish: str | None) -> dict[str, Any]:
-    """One piece of one answer."""
+    """Returns one piece of one answer."""
     return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
 
 
 def shown_call(call: ToolCall) -> dict[str, Any]:
-    """The call of a tool in a message."""
+    """Returns a tool call in a message."""
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": f"call_{secrets.token_hex(12)}", "type": "function", "function": function}
 
 
 def call_parts(call: ToolCall) -> list[dict[str, Any]]:
-    """The call of a tool in pieces: its name first, then its arguments in two."""
+    """Yields a tool call in pieces: its name first, then its arguments in two."""
     middle = len(call.arguments) // 2
     start = {"index": 0, **shown_call(call), "function": {"name": call.name, "arguments": ""}}
     pieces = (call.arguments[:middle], call.arguments[middle:])
@@ -119,7 +119,7 @@ def call_parts(call: ToolCall) -> list[dict[str, Any]]:
 
 
 def usage_of(used: Used) -> dict[str, Any]:
-    """The usage of all answers to a call."""
+    """Returns the usage of all answers to a call."""
     return {
         "prompt_tokens": used.input,
         "completion_tokens": used.output,

@@ -1,4 +1,4 @@
-"""Reads a call of `chat/completions`: a body in, an order or a 400 out."""
+"""Reads a call of `chat/completions`: returns an order, or refuses the body with a 400."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ KNOWN = (
 
 
 def chat_order(request: Request) -> TextOrder:
-    """The order in a request. Raises Refusal."""
+    """Returns the request's order. Raises Refusal."""
     fields = json_fields(request)
     check_fields(fields, KNOWN)
     messages = list_of(fields, "messages")
@@ -44,7 +44,7 @@ def chat_order(request: Request) -> TextOrder:
 
 
 def said_in(message: Mapping[str, Any], place: str) -> Said:
-    """One message. Raises Refusal."""
+    """Reads one message. Raises Refusal."""
     role = message.get("role")
     if role not in ROLES:
         raise invalid(f"{place}.role", f"Invalid value: '{role}'. Supported values are: {', '.join(ROLES)}.")
@@ -55,7 +55,7 @@ def said_in(message: Mapping[str, Any], place: str) -> Said:
 
 
 def content_of(content: Any, place: str) -> tuple[str, int]:
-    """The text of a message and how many files came with it. Raises Refusal."""
+    """Returns a message's text and its number of files. Raises Refusal."""
     if content is None or isinstance(content, str):
         return content or "", 0
     texts, files = [], 0
@@ -71,7 +71,7 @@ def content_of(content: Any, place: str) -> tuple[str, int]:
 
 
 def tool_of(fields: Mapping[str, Any]) -> Tool | None:
-    """The function that may be called. Raises Refusal."""
+    """Returns the function that may be called. Raises Refusal."""
     choice = fields.get("tool_choice")
     if choice == "none":
         return None

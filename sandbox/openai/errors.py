@@ -1,4 +1,4 @@
-"""The errors of the OpenAI protocol."""
+"""Errors of the OpenAI protocol."""
 
 from sandbox.steering import Word
 from sandbox.wire import Refusal, Request, Response, json_response
@@ -12,13 +12,13 @@ def error(
     param: str | None = None,
     kind: str = "invalid_request_error",
 ) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"error": {"message": message, "type": kind, "param": param, "code": code}}, status, headers)
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated" | "moderated-output":
             message = "Your request was rejected by the safety system."
@@ -34,7 +34,7 @@ def error_for(word: Word) -> Response:
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "":
             raise Refusal(error(401, "No API key was provided in the Authorization header."))
@@ -46,5 +46,5 @@ def authenticate(request: Request) -> None:
 
 
 def invalid(param: str, message: str, code: str = "invalid_value") -> Refusal:
-    """A 400 about one parameter."""
+    """Returns a 400 about one parameter."""
     return Refusal(error(400, message, code=code, param=param))

@@ -1,4 +1,4 @@
-"""The OpenAI Images protocol, answered at once: `…/images/generations` (JSON) and `…/images/edits` (multipart)."""
+"""OpenAI's Images protocol, answered at once: `…/images/generations` (JSON) and `…/images/edits` (multipart)."""
 
 import asyncio
 import base64
@@ -28,7 +28,7 @@ class OpenAIImages:
         return [("POST", f"{BASE}/generations", self.generate), ("POST", f"{BASE}/edits", self.edit)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def generate(self, request: Request) -> Response:
@@ -69,7 +69,7 @@ class OpenAIImages:
 
 
 def answer(order: Order, items: list[dict[str, str]]) -> dict[str, Any]:
-    """The body of a success."""
+    """Returns the body of a success."""
     text_tokens, image_tokens = 1 + len(order.prompt) // 4, order.references * 323
     output_tokens = len(items) * (order.width * order.height // 1_000)
     return {

@@ -1,4 +1,4 @@
-"""Reads a call of the OpenAI Images protocol as strictly as the provider does: a JSON or a form in, an order out."""
+"""Reads a call of the OpenAI Images protocol as strictly as the provider, from JSON or a form."""
 
 import io
 import json
@@ -35,7 +35,7 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made."""
+    """A valid call: the pictures to make."""
 
     prompt: str
     count: int
@@ -47,7 +47,7 @@ class Order:
     references: int
 
     def picture(self, index: int) -> Picture:
-        """One of the pictures."""
+        """Returns one of the pictures."""
         footer = f"after {self.references} reference image(s)" if self.references else ""
         return Picture(
             prompt=self.prompt,
@@ -60,7 +60,7 @@ class Order:
 
 
 def json_fields(request: Request) -> Fields:
-    """The fields of a JSON body. Raises Refusal."""
+    """Returns the fields of a JSON body. Raises Refusal."""
     try:
         fields = json.loads(request.body)
     except ValueError as problem:
@@ -71,7 +71,7 @@ def json_fields(request: Request) -> Fields:
 
 
 def form_fields(request: Request) -> tuple[Fields, int]:
-    """The fields of a form, numbers as numbers, and how many reference images came with it. Raises Refusal."""
+    """Returns the fields of a form, numbers as numbers, and the number of reference images. Raises Refusal."""
     try:
         parts = multipart.parse(request.headers.get("content-type", ""), request.body)
     except ValueError as problem:
@@ -96,7 +96,7 @@ def form_fields(request: Request) -> tuple[Fields, int]:
 
 
 def check_file(part: multipart.Part) -> None:
-    """A file part must be a picture. Raises Refusal."""
+    """Checks that a file part is a picture. Raises Refusal."""
     formats = ("PNG", "WEBP") if part.name == "mask" else ("PNG", "JPEG", "WEBP")
     try:
         with Image.open(io.BytesIO(part.content), formats=formats) as picture:
@@ -106,7 +106,7 @@ def check_file(part: multipart.Part) -> None:
 
 
 def order_of(fields: Fields, *, references: int) -> Order:
-    """The order in the fields. Raises Refusal."""
+    """Returns the order in the fields. Raises Refusal."""
     for name, value in fields.items():
         checker_of(name)(name, value)
     for name in ("model", "prompt"):
@@ -130,12 +130,12 @@ def order_of(fields: Fields, *, references: int) -> Order:
 
 
 def concrete(choice: str | None, default: str) -> str:
-    """What `auto` and absence stand for."""
+    """Resolves `auto` and absence to the default."""
     return default if choice in (None, "auto") else str(choice)
 
 
 def checker_of(name: str) -> Callable[[str, Any], None]:
-    """The check for the value of one parameter. Raises Refusal for a parameter that the protocol does not know."""
+    """Returns the check for a parameter's value. Raises Refusal for an unknown parameter."""
     if name in INTEGERS:
         return check_integer
     if name in CHOICES:
@@ -148,7 +148,7 @@ def checker_of(name: str) -> Callable[[str, Any], None]:
 
 
 def check_integer(name: str, value: Any) -> None:
-    """An integer in its bounds, or null. Raises Refusal."""
+    """Checks for an integer within its bounds, or null. Raises Refusal."""
     low, high = INTEGERS[name]
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise invalid(name, f"Invalid type for '{name}': expected an integer.", "invalid_type")
@@ -157,25 +157,25 @@ def check_integer(name: str, value: Any) -> None:
 
 
 def check_choice(name: str, value: Any) -> None:
-    """One of the listed words, or null. Raises Refusal."""
+    """Checks for one of the listed words, or null. Raises Refusal."""
     if value is not None and value not in CHOICES[name]:
         raise invalid(name, f"Invalid value for '{name}'. Supported values are: {', '.join(CHOICES[name])}.")
 
 
 def check_text(name: str, value: Any) -> None:
-    """A string, or null. Raises Refusal."""
+    """Checks for a string, or null. Raises Refusal."""
     if value is not None and not isinstance(value, str):
         raise invalid(name, f"Invalid type for '{name}': expected a string.", "invalid_type")
 
 
 def check_stream(name: str, value: Any) -> None:
-    """The sandbox does not stream. Raises Refusal."""
+    """Refuses streams, which the sandbox does not support. Raises Refusal."""
     if value:
         raise invalid(name, "Streaming is not available here.", "unsupported_value")
 
 
 def dimensions(size: str) -> tuple[int, int]:
-    """Width and height of a size that the current models take. Raises Refusal."""
+    """Returns width and height of a size that the current models accept. Raises Refusal."""
     if size == "auto":
         return 1024, 1024
     match = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size, re.ASCII)

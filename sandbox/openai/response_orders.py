@@ -1,4 +1,4 @@
-"""Reads a call of `responses`: a body in, an order or a 400 out."""
+"""Reads a call of `responses`: returns an order, or refuses the body with a 400."""
 
 import json
 from collections.abc import Mapping
@@ -26,12 +26,12 @@ KNOWN = (
     *("previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
     *("reasoning", "safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature", "text"),
     *("tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user", "image"),
-    "client_metadata",  # which Codex sends
+    "client_metadata",  # sent by Codex
 )
 
 
 def response_order(request: Request) -> TextOrder:
-    """The order in a request. Raises Refusal."""
+    """Returns the request's order. Raises Refusal."""
     fields = json_fields(request)
     check_fields(fields, KNOWN)
     asked = fields.get("input")
@@ -54,7 +54,7 @@ def response_order(request: Request) -> TextOrder:
 
 
 def said_in(item: Mapping[str, Any], place: str) -> Said:
-    """One item of the input. Raises Refusal."""
+    """Reads one input item. Raises Refusal."""
     kind = item.get("type", "message")
     if kind in SILENT:
         return Said(text="")
@@ -71,7 +71,7 @@ def said_in(item: Mapping[str, Any], place: str) -> Said:
 
 
 def content_of(content: Any, place: str) -> tuple[str, int]:
-    """The text of a message and how many files came with it. Raises Refusal."""
+    """Returns a message's text and its number of files. Raises Refusal."""
     if isinstance(content, str):
         return content, 0
     texts, files = [], 0
@@ -87,7 +87,7 @@ def content_of(content: Any, place: str) -> tuple[str, int]:
 
 
 def tool_of(fields: Mapping[str, Any], choice: Any) -> Tool | None:
-    """The function that may be called. Raises Refusal."""
+    """Returns the function that may be called. Raises Refusal."""
     tools = []
     for index, tool in enumerate(list_of(fields, "tools")):
         if tool.get("type") == "function" and not isinstance(tool.get("name"), str):

@@ -27,7 +27,7 @@ EMPTY: dict[str, Shown] = {
 
 
 class OpenAIResponses:
-    """The endpoint, and how it tells an answer."""
+    """The endpoint and the format of its answers."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -37,7 +37,7 @@ class OpenAIResponses:
         return [("POST", "/openai/v1/responses", self.respond)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def respond(self, request: Request) -> Response:
@@ -53,7 +53,7 @@ class OpenAIResponses:
         return indented(ended(begun(order), answer, items_of(answer))).encode()
 
     def frames(self, order: TextOrder, answer: TextAnswer) -> list[bytes]:
-        """Begun, each item from its beginning to its end, and the whole answer again as it ended."""
+        """Yields the begun response, each item from start to end, and the whole response as it ended."""
         response, items, numbers = begun(order), items_of(answer), count()
         events: list[Shown] = [
             {"type": "response.created", "response": response},
@@ -69,7 +69,7 @@ class OpenAIResponses:
         return text_error_for(word)
 
     def error_frame(self, word: Word, order: TextOrder) -> bytes:
-        """`error`, or for `fail` the end of an answer that failed."""
+        """Returns `error`, or for `fail` the end of a failed response."""
         fault = fault_of(word, is_in_stream=True)
         detail = {"code": fault.code, "message": fault.message}
         if word.name == "fail":
@@ -79,7 +79,7 @@ class OpenAIResponses:
 
 
 def begun(order: TextOrder) -> Shown:
-    """The object before there is an answer."""
+    """Returns the response before it has output."""
     return {
         "id": f"resp_{secrets.token_hex(24)}",
         "object": "response",
@@ -107,7 +107,7 @@ def begun(order: TextOrder) -> Shown:
 
 
 def ended(response: Shown, answer: TextAnswer, items: list[Shown]) -> Shown:
-    """The object with its answer."""
+    """Returns the response with its output."""
     reason = REASONS.get(answer.finish)
     return response | {
         "status": "incomplete" if reason else "completed",
@@ -118,7 +118,7 @@ def ended(response: Shown, answer: TextAnswer, items: list[Shown]) -> Shown:
 
 
 def items_of(answer: TextAnswer) -> list[Shown]:
-    """Thoughts, of which only their place is shown, and a message or the call of a tool."""
+    """Returns thoughts, of which only the place is shown, and a message or a tool call."""
     thoughts = [{"id": f"rs_{secrets.token_hex(24)}", "type": "reasoning", "summary": []}] if answer.thoughts else []
     if call := answer.call:
         names = {"id": f"fc_{secrets.token_hex(24)}", "call_id": f"call_{secrets.token_hex(12)}", "name": call.name}
@@ -129,12 +129,12 @@ def items_of(answer: TextAnswer) -> list[Shown]:
 
 
 def text_part(text: str) -> Shown:
-    """The content of a message."""
+    """Returns the content of a message."""
     return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
 
 
 def item_events(item: Shown, index: int, answer: TextAnswer) -> Iterator[Shown]:
-    """The events of one item from its beginning to its end."""
+    """Yields the events of one item from start to end."""
     place = {"item_id": item["id"], "output_index": index}
     yield {"type": "response.output_item.added", "output_index": index, "item": item | EMPTY[item["type"]]}
     if item["type"] == "message":
@@ -149,7 +149,7 @@ def item_events(item: Shown, index: int, answer: TextAnswer) -> Iterator[Shown]:
 
 
 def text_events(item: Shown, place: Shown, answer: TextAnswer) -> Iterator[Shown]:
-    """The text of a message, word by word."""
+    """Yields a message's text word by word."""
     yield {"type": "response.content_part.added", **place, "part": text_part("")}
     for word in answer.words:
         yield {"type": "response.output_text.delta", **place, "delta": word, "logprobs": []}
@@ -158,7 +158,7 @@ def text_events(item: Shown, place: Shown, answer: TextAnswer) -> Iterator[Shown
 
 
 def usage_of(used: Used) -> Shown:
-    """The usage of a call."""
+    """Returns the usage of a call."""
     return {
         "input_tokens": used.input,
         "input_tokens_details": {"cached_tokens": used.cached, "cache_write_tokens": used.cache_write},

@@ -1,4 +1,4 @@
-"""The errors of OpenAI's text endpoints: as answers, and in streams."""
+"""Errors of OpenAI's text endpoints, as answers and in streams."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,12 +22,13 @@ class TextFault:
 
     @property
     def detail(self) -> dict[str, Any]:
-        """The object `error`."""
+        """Returns the object `error`."""
         return {"message": self.message, "type": self.kind, "param": None, "code": self.code}
 
 
 def fault_of(word: Word, *, is_in_stream: bool) -> TextFault:
-    """What a steering word asks for. `[fail]` is the caller's fault before a stream, and the provider's within it."""
+    """Returns the fault for a steering word. `[fail]` is the caller's fault before a stream, and the provider's within
+    it."""
     match word.name:
         case "moderated":
             message = "Invalid prompt: your prompt was flagged as potentially violating our usage policy."
@@ -49,13 +50,13 @@ def fault_of(word: Word, *, is_in_stream: bool) -> TextFault:
 
 
 def text_error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     fault = fault_of(word, is_in_stream=False)
     return error(fault.status, fault.message, code=fault.code, kind=fault.kind)
 
 
 def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Every field is known, and those that all text endpoints have are good. Raises Refusal."""
+    """Checks that every field is known, and the values that all text endpoints share. Raises Refusal."""
     for name in fields:
         if name not in known:
             raise invalid(name, f"Unknown parameter: '{name}'.", "unknown_parameter")
@@ -72,7 +73,7 @@ def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
 
 
 def check_number(fields: Mapping[str, Any], name: str, low: float, high: float) -> None:
-    """A number in its bounds, or none. Raises Refusal."""
+    """Checks for a number within its bounds, or none. Raises Refusal."""
     value = fields.get(name)
     if value is None:
         return
@@ -83,7 +84,7 @@ def check_number(fields: Mapping[str, Any], name: str, low: float, high: float) 
 
 
 def whole_number(fields: Mapping[str, Any], name: str, *, low: int = 1, high: int | None = None) -> int | None:
-    """An integer in its bounds, or None where there is none. Raises Refusal."""
+    """Returns an integer within its bounds, or None if absent. Raises Refusal."""
     value = fields.get(name)
     if value is None:
         return None
@@ -96,7 +97,7 @@ def whole_number(fields: Mapping[str, Any], name: str, *, low: int = 1, high: in
 
 
 def list_of(fields: Mapping[str, Any], name: str) -> list[Any]:
-    """An array of objects, empty where there is none. Raises Refusal."""
+    """Returns an array of objects, empty if absent. Raises Refusal."""
     value = fields.get(name)
     if value is None:
         return []

@@ -1,4 +1,4 @@
-"""Reads a call of the OpenAI Videos protocol as strictly as the provider does: a JSON or a form in, an order out."""
+"""Reads a call of the OpenAI Videos protocol as strictly as the provider, from JSON or a form."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ REFERENCES = ("image_url", "file_id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made."""
+    """A valid call: the film to make."""
 
     model: str
     prompt: str
@@ -30,13 +30,13 @@ class Order:
     size: str
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=SIZES[self.size], seconds=seconds, sound=True)
 
 
 def order_of(request: Request) -> Order:
-    """The order in a submission. Raises Refusal."""
+    """Returns the submission's order. Raises Refusal."""
     is_form = request.headers.get("content-type", "").startswith("multipart/")
     fields = form_fields(request) if is_form else json_fields(request)
     for name, value in fields.items():
@@ -55,7 +55,7 @@ def order_of(request: Request) -> Order:
 
 
 def form_fields(request: Request) -> Mapping[str, Any]:
-    """The fields of a form; the reference must be a picture in a file. Raises Refusal."""
+    """Returns the fields of a form; the reference must be a picture in a file. Raises Refusal."""
     try:
         parts = multipart.parse(request.headers.get("content-type", ""), request.body)
     except ValueError as problem:
@@ -73,7 +73,7 @@ def form_fields(request: Request) -> Mapping[str, Any]:
 
 
 def check(name: str, value: Any, *, is_form: bool) -> None:
-    """One parameter. Raises Refusal."""
+    """Checks one parameter. Raises Refusal."""
     if name == REFERENCE:
         check_reference(value, is_form=is_form)
     elif name not in TEXTS:
@@ -89,7 +89,7 @@ def check(name: str, value: Any, *, is_form: bool) -> None:
 
 
 def check_reference(value: Any, *, is_form: bool) -> None:
-    """A file in a form; in JSON an object with one address or id. Raises Refusal."""
+    """Checks for a file in a form, or an object with one address or id in JSON. Raises Refusal."""
     if is_form:
         is_good = isinstance(value, multipart.Part)
     else:

@@ -1,4 +1,4 @@
-"""The OpenAI Videos protocol: `…/videos`, asynchronous jobs; the films need the key, at `…/videos/{id}/content`."""
+"""OpenAI's Videos protocol: `…/videos`, asynchronous jobs; films at `…/videos/{id}/content` need the key."""
 
 import secrets
 import time
@@ -42,7 +42,7 @@ class OpenAIVideos:
         ]
 
     async def create(self, request: Request) -> Response:
-        """POST: buys a job and shows it."""
+        """POST: buys a job and returns it."""
         self._state.audit.call("submit")
         authenticate(request)
         order = openai_video_orders.order_of(request)
@@ -74,7 +74,7 @@ class OpenAIVideos:
         return await content(self._state, job, 0, error_for)
 
     async def delete(self, request: Request, job_id: str) -> Response:
-        """DELETE: forgets an ended job, refuses for others: nothing is cancelled here."""
+        """DELETE: deletes an ended job, refuses for others: nothing can be cancelled."""
         self._state.audit.call("cancel")
         authenticate(request)
         job = self._find(job_id)
@@ -95,7 +95,7 @@ class OpenAIVideos:
 
 
 def represent(job: Job) -> dict[str, Any]:
-    """The job as the protocol shows it now."""
+    """Returns the job as the protocol shows it now."""
     order: Order = job.detail
     film = job.media[0]
     if not isinstance(film, Film):
@@ -120,7 +120,7 @@ def represent(job: Job) -> dict[str, Any]:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     if word.name == "fail":
         return error(500, "The server had an error while processing your request.", kind="server_error")
     return openai_errors.error_for(word)

@@ -1,4 +1,4 @@
-"""The errors of the OpenRouter protocols: `{"error": {"code": an HTTP status, "message", "metadata"}}`."""
+"""Errors of the OpenRouter protocols: `{"error": {"code": an HTTP status, "message", "metadata"}}`."""
 
 from typing import Any
 
@@ -7,19 +7,19 @@ from sandbox.wire import Refusal, Request, Response, json_response
 
 
 def error(status: int, message: str, *, metadata: dict[str, Any] | None = None) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     body = {"code": status, "message": message} | ({"metadata": metadata} if metadata else {})
     return json_response({"error": body}, status, headers)
 
 
 def invalid(name: str, wanted: str) -> Refusal:
-    """A 400 about one parameter."""
+    """Returns a 400 about one parameter."""
     return Refusal(error(400, f"{name}: {wanted}"))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "":
             raise Refusal(error(401, "No auth credentials found"))
@@ -30,7 +30,7 @@ def authenticate(request: Request) -> None:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated" | "moderated-output":
             message = "Your chosen model requires moderation and your input was flagged"

@@ -1,4 +1,4 @@
-"""Reads a call of the OpenRouter Images protocol: a body in, an order or a 400 out."""
+"""Reads a call of the OpenRouter Images protocol: returns an order, or refuses the body with a 400."""
 
 import re
 from typing import Any
@@ -38,7 +38,7 @@ FIELDS = {
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a call. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     try:
         fields = checks.fields_of(body)
         checks.checked(fields, FIELDS, ("model", "prompt"))
@@ -59,13 +59,13 @@ def order_of(body: bytes) -> Order:
 
 
 def is_reference(item: Any) -> bool:
-    """`{"type": "image_url", "image_url": {"url": …}}`."""
+    """Checks for `{"type": "image_url", "image_url": {"url": …}}`."""
     link = item.get("image_url") if isinstance(item, dict) and item.get("type") == "image_url" else None
     return isinstance(link, dict) and set(item) == {"type", "image_url"} and picture_link(link.get("url"))
 
 
 def size_of(size: str, ratio: str) -> tuple[int, int]:
-    """Width and height; a tier is the longer edge."""
+    """Returns width and height; a tier is the longer edge."""
     if match := PIXELS.fullmatch(size):
         return int(match[1]), int(match[2])
     edge = EDGES[size]

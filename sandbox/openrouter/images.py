@@ -1,4 +1,4 @@
-"""The OpenRouter Images protocol, answered at once: `POST /openrouter/api/v1/images`."""
+"""OpenRouter's Images protocol, answered at once: `POST /openrouter/api/v1/images`."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ PATH = "/openrouter/api/v1/images"
 
 
 class OpenRouterImages:
-    """The one endpoint."""
+    """The only endpoint."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -25,7 +25,7 @@ class OpenRouterImages:
         return [("POST", PATH, self.generate)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def generate(self, request: Request) -> Response:
@@ -36,18 +36,18 @@ class OpenRouterImages:
 
 
 async def show(picture: Picture) -> dict[str, str]:
-    """An item of the answer."""
+    """Returns an item of the answer."""
     return {"b64_json": await encoded(picture), "media_type": picture.content_type}
 
 
 def answer(items: list[dict[str, str]]) -> dict[str, Any]:
-    """The body of a success."""
+    """Returns the body of a success."""
     usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0, "cost": 0.04 * len(items)}
     return {"created": int(time.time()), "data": items, "usage": usage}
 
 
 def refusal(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     if word.name == "fail":
         return error(400, "The image could not be generated from this request.")
     return error_for(word)

@@ -1,4 +1,4 @@
-"""Reads a call of the OpenRouter Videos protocol: a body in, an order or a 400 out."""
+"""Reads a call of the OpenRouter Videos protocol: returns an order, or refuses the body with a 400."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from sandbox.wire import Refusal
 
 MAX_SECONDS = 86_400
 RESOLUTIONS = ("360p", "480p", "720p", "768p", "1080p", "1K", "2K", "4K")
-# The films have no 3:2.
+# The clips have no 3:2.
 FILM_RATIOS = {**dict(zip(FRAME_SIZES, FRAME_SIZES, strict=True)), "3:2": "4:3", "2:3": "3:4"}
 FRAMES = ("first_frame", "last_frame")
 KINDS = ("image_url", "video_url", "audio_url")
@@ -20,7 +20,7 @@ SCHEMES = ("https://", "http://", "data:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made."""
+    """A valid call: the film to make."""
 
     prompt: str
     seconds: int
@@ -28,13 +28,13 @@ class Order:
     sound: bool
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=FILM_RATIOS[self.ratio], seconds=seconds, sound=self.sound)
 
 
 def order_of(body: bytes) -> Order:
-    """The order in the body of a submission. Raises Refusal."""
+    """Returns the body's order. Raises Refusal."""
     fields = fields_of(body)
     for name, value in fields.items():
         if name not in CHECKS:
@@ -56,7 +56,7 @@ def order_of(body: bytes) -> Order:
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -75,7 +75,7 @@ def is_whole(value: Any) -> bool:
 
 
 def is_link(value: Any, names: set[str], kinds: tuple[str, ...]) -> bool:
-    """`{"type": kind, kind: {"url": …}}` and no names but these besides."""
+    """Checks for `{"type": kind, kind: {"url": …}}` with no other names but these."""
     if not isinstance(value, dict) or value.get("type") not in kinds:
         return False
     kind = value["type"]
@@ -90,7 +90,7 @@ def is_link(value: Any, names: set[str], kinds: tuple[str, ...]) -> bool:
 
 
 def are_frames(value: Any) -> bool:
-    """At most one of each."""
+    """Checks for at most one frame of each kind."""
     if not isinstance(value, list) or not all(is_link(item, {"frame_type"}, KINDS[:1]) for item in value):
         return False
     kinds = [item["frame_type"] for item in value]
@@ -98,7 +98,7 @@ def are_frames(value: Any) -> bool:
 
 
 def is_provider(value: Any) -> bool:
-    """`{"options": {slug: {…}}}`."""
+    """Checks for `{"options": {slug: {…}}}`."""
     options = value.get("options", {}) if isinstance(value, dict) and set(value) <= {"options"} else None
     return isinstance(options, dict) and all(isinstance(item, dict) for item in options.values())
 

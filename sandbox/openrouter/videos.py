@@ -1,4 +1,4 @@
-"""The OpenRouter Videos protocol: `…/videos`, jobs; films at signed URLs, and with the key at `…/content`."""
+"""OpenRouter's Videos protocol: `…/videos`, jobs; films at signed URLs, and with the key at `…/content`."""
 
 import secrets
 import time
@@ -65,7 +65,7 @@ class OpenRouterVideos:
         return await content(self._state, job, 0, error_for)
 
     async def key(self, request: Request) -> Response:
-        """GET: what the key is; the list of models needs none."""
+        """GET: describes the key; the list of models needs none."""
         authenticate(request)
         return json_response({"data": {"label": "sandbox", "limit": None, "usage": 0}})
 
@@ -76,7 +76,7 @@ class OpenRouterVideos:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The job as the protocol shows it now."""
+    """Returns the job as the protocol shows it now."""
     was = job.status()
     polling_url = f"{origin}{PATH}/{job.id}"
     shown: dict[str, Any] = {"id": job.id, "polling_url": polling_url, "status": STATUSES.get(was, was)}

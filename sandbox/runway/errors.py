@@ -1,4 +1,4 @@
-"""The errors of the Runway protocol: words and a status, no codes."""
+"""Errors of the Runway protocol: words and a status, no codes."""
 
 from collections.abc import Sequence
 
@@ -10,25 +10,25 @@ DOCUMENTATION = "https://docs.dev.runwayml.com/api"
 
 
 def error(status: int, message: str, issues: Sequence[dict[str, object]] = ()) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     body = {"error": message, **({"issues": issues} if issues else {}), "docUrl": DOCUMENTATION}
     return json_response(body, status, headers)
 
 
 def invalid(*path: str | int, reason: str = "Invalid input") -> Refusal:
-    """A 400 about one field of the body."""
+    """Returns a 400 about one field of the body."""
     issue: dict[str, object] = {"code": "custom", "path": list(path), "message": reason}
     return Refusal(error(400, "Validation of body failed", [issue]))
 
 
 def unknown_task() -> Refusal:
-    """A 404 for a task that is not there, or not any more."""
+    """Returns a 404 for a task that does not exist, or no longer."""
     return Refusal(error(404, "A task with that ID could not be found."))
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong`, and the one version of the API. Raises Refusal."""
+    """Accepts any key but `wrong`, and the only version of the API. Raises Refusal."""
     if request.headers.get("x-runway-version") != VERSION:
         raise Refusal(error(400, f"The X-Runway-Version header must be {VERSION}."))
     if request.bearer in ("", "wrong"):
@@ -36,13 +36,13 @@ def authenticate(request: Request) -> None:
 
 
 def charge(request: Request) -> None:
-    """An empty account is a 400 like a bad request. Raises Refusal."""
+    """Refuses an empty account with a 400. Raises Refusal."""
     if request.bearer == "broke":
         raise Refusal(error(400, "You do not have enough credits to run this task."))
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for."""
+    """Returns the refusal for a steering word."""
     match word.name:
         case "moderated":
             return error(400, "The prompt did not pass content moderation.")

@@ -1,4 +1,4 @@
-"""Reads a task of the Runway protocol as strictly as the provider does: a body in, an order or a 400 out."""
+"""Reads a task of the Runway protocol as strictly as the provider: returns an order, or refuses the body with a 400."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from sandbox.runway.errors import invalid
 
 MAX_SECONDS = 86_400
 SCHEMES = ("https://", "runway://", "data:")
-# The sizes of all hosted models together.
+# Sizes of all hosted models together.
 SIZE_TEXT = (
     "640:360 360:640 832:480 848:480 854:480 864:496 480:832 480:848 480:854 496:864 480:480 640:480 480:640 720:480 "
     "480:720 624:624 640:640 720:544 544:720 752:560 560:752 992:432 1280:720 720:1280 720:720 960:720 720:960 "
@@ -38,7 +38,7 @@ def one_of(*names: str) -> Check:
 
 
 def items(**fields: Check) -> Check:
-    """A list of objects with a URI and exactly these fields besides."""
+    """Returns a check for a list of objects with a URI and exactly these other fields."""
     known = {"uri": lambda value: isinstance(value, str) and value.startswith(SCHEMES), **fields}
     return lambda value: (
         isinstance(value, list)
@@ -51,7 +51,7 @@ def items(**fields: Check) -> Check:
 
 
 def is_one_each(name: str, *once: str) -> Check:
-    """Whether each of these words stands at most once under the name."""
+    """Returns a check that each of these words occurs at most once under the name."""
     return lambda value: all(sum(item[name] == word for item in value) <= 1 for word in once)
 
 
@@ -94,7 +94,7 @@ ROUTED: dict[str, Check] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A valid call: what is to be made. `config` is the router's, empty without it; seconds."""
+    """A valid call: the film to make, in seconds. `config` is the router's, empty without it."""
 
     model: str
     config: str
@@ -105,13 +105,13 @@ class Order:
     resolution: str
 
     def film(self, *, partial: bool) -> Film:
-        """The result; half as long if partial."""
+        """Returns the film; half as long if partial."""
         seconds = max(1, self.seconds // 2) if partial else self.seconds
         return Film(ratio=self.ratio, seconds=seconds, sound=self.sound)
 
 
 def classic_order(body: bytes, *, with_image: bool) -> Order:
-    """The order in a body of `text_to_video` or `image_to_video`. Raises Refusal."""
+    """Returns the order of `text_to_video` or `image_to_video`. Raises Refusal."""
     fields = fields_of(body)
     needed = ("model", "promptText", "duration", *(("promptImage",) if with_image else ()))
     check(fields, IMAGE_TO_VIDEO if with_image else TEXT_TO_VIDEO, needed)
@@ -123,7 +123,7 @@ def classic_order(body: bytes, *, with_image: bool) -> Order:
 
 
 def routed_order(body: bytes) -> Order:
-    """The order in a body of the router. Raises Refusal."""
+    """Returns the order in a body for the router. Raises Refusal."""
     fields = fields_of(body)
     check(fields, {"configId": is_text, "input": lambda value: isinstance(value, dict)}, ("configId", "input"))
     asked = fields["input"]
@@ -144,7 +144,7 @@ def order(fields: Mapping[str, Any], ratio: str, *, model: str, config: str = ""
 
 
 def nearest(ratio: str) -> str:
-    """The ratio of a clip that comes closest to a size or a ratio; 16:9 for one that follows the input."""
+    """Returns the clip ratio nearest to a size or ratio; 16:9 for one that follows the input."""
     width, _, height = ratio.partition(":")
     if not (width.isdecimal() and height.isdecimal()):
         return "16:9"
@@ -153,7 +153,7 @@ def nearest(ratio: str) -> str:
 
 
 def fields_of(body: bytes) -> Mapping[str, Any]:
-    """The JSON object of the body. Raises Refusal."""
+    """Returns the body's JSON object. Raises Refusal."""
     try:
         fields = json.loads(body)
     except ValueError as problem:
@@ -164,7 +164,7 @@ def fields_of(body: bytes) -> Mapping[str, Any]:
 
 
 def check(fields: Mapping[str, Any], known: Mapping[str, Check], needed: tuple[str, ...], *path: str) -> None:
-    """Every field by name, type and bounds. Raises Refusal."""
+    """Checks every field by name, type and bounds. Raises Refusal."""
     for name in needed:
         if name not in fields:
             raise invalid(*path, name, reason="Required")

@@ -1,4 +1,4 @@
-"""The Runway protocol below `/runway`: asynchronous video tasks, by model or by router."""
+"""Runway's protocol below `/runway`: asynchronous video tasks, by model or by router."""
 
 import time
 import uuid
@@ -38,7 +38,7 @@ class Runway:
         ]
 
     async def create(self, request: Request, endpoint: str) -> Response:
-        """POST: buys a task and answers its id."""
+        """POST: buys a task and returns its id."""
         self._state.audit.call("submit")
         authenticate(request)
         order = order_of(request.body, endpoint)
@@ -59,7 +59,7 @@ class Runway:
         return self._jobs.polled(json_response(represent(job, request.origin)), [job], error_for)
 
     async def delete(self, request: Request, job_id: str) -> Response:
-        """DELETE: cancels an unfinished task, forgets an ended one."""
+        """DELETE: cancels an unfinished task, deletes an ended one."""
         self._state.audit.call("cancel")
         authenticate(request)
         job = self._find(job_id)
@@ -87,7 +87,7 @@ def order_of(body: bytes, endpoint: str) -> Order:
 
 
 def routing(order: Order, cost: dict[str, int]) -> dict[str, Any]:
-    """Which model the router chose, and why."""
+    """Returns the model that the router chose, and why."""
     return {
         "configId": order.config,
         "model": order.model,
@@ -99,7 +99,7 @@ def routing(order: Order, cost: dict[str, int]) -> dict[str, Any]:
 
 
 def represent(job: Job, origin: str) -> dict[str, Any]:
-    """The task as the protocol shows it now."""
+    """Returns the task as the protocol shows it now."""
     status = job.status(time.time())
     cost = {"credits": job.detail.seconds * CREDITS_PER_SECOND}
     shown: dict[str, Any] = {

@@ -1,13 +1,14 @@
-"""Text in the protocols of OpenAI, Anthropic and Google: one answer and one bill, told in their ways.
+"""Text in the protocols of OpenAI, Anthropic and Google: one answer and one bill, in each protocol's format.
 
-The answer echoes the last text of the user, or the result of a tool if that came last, without the words in brackets.
-A stream has a frame for each word of it. With `[words=N]` it is repeated or cut to N words. It ends where the limit of
-the request is reached, thoughts included. Each of several answers to one call says the same.
+The answer echoes the last text of the user, or the tool result if that came last, without the words in brackets. A
+stream has a frame for each word. With `[words=N]` the answer is repeated or cut to N words. It ends at the request's
+limit, thoughts included. Several answers to one call are all the same.
 
-Where tools were given, `[tool]` or a `tool_choice` that demands it makes a call of the first one, or of the one that is
-named. Its arguments have each property of its schema: the echo for a string, 1 for a number.
+With tools, `[tool]` or a `tool_choice` that demands it calls the first tool, or the named one. Its arguments have each
+property of its schema: the echo for a string, 1 for a number.
 
-A token is a word: what stands between white space, words in brackets too. All texts of the instructions and messages go
-in, a picture or another file is 258 tokens, tools and results of tools are none but for their texts. Out come the words
-of all answers and the tokens of thought. A tool call is one token for its name and one for each word of its arguments.
+A token is a word: anything between white space, including words in brackets. The input counts all texts of instructions
+and messages, 258 tokens for a picture or another file, and only the texts of tools and tool results. The output counts
+the words of all answers and the tokens of thought. A tool call counts one token for its name and one for each word of
+its arguments.
 """

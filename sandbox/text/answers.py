@@ -1,4 +1,4 @@
-"""What is answered to an order and what it costs, the same for the same order."""
+"""Composes the answer to an order and its cost, always the same for an order."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ NOTHING = "Nothing was asked."
 
 
 class Finish(StrEnum):
-    """Why an answer ended."""
+    """Reason for the end of an answer."""
 
     STOP = "stop"
     LENGTH = "length"
@@ -24,7 +24,7 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool and the JSON of its arguments."""
+    """A tool with the JSON of its arguments."""
 
     name: str
     arguments: str
@@ -36,7 +36,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """Tokens. `plain` went in past any cache; `output` is all that came out, `thoughts` are among it."""
+    """Tokens. `plain` went in past any cache; `output` is everything that came out, including `thoughts`."""
 
     plain: int
     cached: int
@@ -55,7 +55,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextAnswer:
-    """One answer. Each of `words` but the first begins with a space; `used` is None where nobody is told."""
+    """One answer. Each of `words` but the first begins with a space; `used` is None if the usage is hidden."""
 
     words: tuple[str, ...]
     finish: Finish
@@ -69,7 +69,7 @@ class TextAnswer:
 
 
 def compose(order: TextOrder, script: Script, *, is_filtered: bool) -> TextAnswer:
-    """The answer that an order gets; `is_filtered` where the moderation of the result ends it."""
+    """Returns the answer to an order; `is_filtered` if the moderation of the result ends it."""
     call = called(order, script)
     room = order.limit if order.limit is not None else 1_000_000
     thoughts = min(script.count("thinking"), room)
@@ -93,7 +93,7 @@ def compose(order: TextOrder, script: Script, *, is_filtered: bool) -> TextAnswe
 
 
 def finish_of(call: ToolCall | None, *, is_filtered: bool, is_whole: bool) -> Finish:
-    """Why it ended; the filter comes before all."""
+    """Returns why it ended; the filter takes precedence."""
     if is_filtered:
         return Finish.FILTER
     if call:
@@ -102,14 +102,14 @@ def finish_of(call: ToolCall | None, *, is_filtered: bool, is_whole: bool) -> Fi
 
 
 def echo(text: str, count: int) -> tuple[str, ...]:
-    """The words of a text, so many of them if it is not 0."""
+    """Returns the words of a text, `count` of them unless 0."""
     words = without_words(text).split() or NOTHING.split()
     taken = islice(cycle(words), count or len(words))
     return tuple(f" {word}" if index else word for index, word in enumerate(taken))
 
 
 def called(order: TextOrder, script: Script) -> ToolCall | None:
-    """The call of a tool, unless it is a tool's result that is answered."""
+    """Returns the tool call, unless the answer is to a tool's result."""
     if order.tool is None or order.last.is_result or not (order.is_forced or script.has("tool")):
         return None
     arguments = example(order.tool.schema, "".join(echo(order.last.text, 0)))
@@ -117,7 +117,7 @@ def called(order: TextOrder, script: Script) -> ToolCall | None:
 
 
 def example(schema: Mapping[str, Any], text: str) -> Any:
-    """A value of a JSON schema, whose types may be in capitals."""
+    """Returns a value for a JSON schema, whose types may be in capitals."""
     if choices := schema.get("enum"):
         return choices[0]
     match str(schema.get("type", "object")).lower():

@@ -1,4 +1,4 @@
-"""What a call asks for, in terms that the three protocols share."""
+"""A text call in terms that the three protocols share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ FILE_TOKENS = 258
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One message: its text, and how many pictures and other files it has.
+    """One message: its text, and its number of pictures and other files.
 
     `is_asking`: it came from the user or a tool, `is_result`: from a tool.
     """
@@ -30,8 +30,8 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOrder:
-    """A valid call. `limit` is in output tokens; `tool` the one to be called, which `is_forced` where the caller
-    demands it; `shows_usage` is about streams."""
+    """A valid call. `limit` is in output tokens; `tool` is the one to call, `is_forced` if the caller demands it;
+    `shows_usage` applies to streams."""
 
     model: str
     said: Sequence[Said]
@@ -44,15 +44,15 @@ class TextOrder:
 
     @property
     def last(self) -> Said:
-        """What is to be answered."""
+        """Returns the message to answer."""
         return next((one for one in reversed(self.said) if one.is_asking), Said(text=""))
 
     @property
     def input_tokens(self) -> int:
-        """Of all that was said."""
+        """Returns the tokens of all messages."""
         return sum(len(one.text.split()) + one.files * FILE_TOKENS for one in self.said)
 
 
 def chosen(tools: Sequence[Tool], name: str | None) -> Tool | None:
-    """The one of this name, or the first."""
+    """Returns the tool of this name, or the first."""
     return next((tool for tool in tools if name in (None, tool.name)), None)

@@ -1,4 +1,4 @@
-"""Sells text in the terms of one protocol, whole or as a stream, and breaks it where the prompt asks for it."""
+"""Sells text in one protocol's format, whole or as a stream, and breaks it where the prompt asks for it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -21,20 +21,20 @@ SHORT = {"cut": Word(stage=STREAM, name="cut"), "error-first": Word(stage=FIRST,
 
 
 class TextProtocol(Protocol):
-    """How one protocol tells an answer."""
+    """How one protocol formats an answer."""
 
     def headers(self) -> Mapping[str, str]:
-        """What its answers carry beyond their type."""
+        """Returns headers of its answers beside the type."""
 
     def whole(self, order: TextOrder, answer: TextAnswer) -> bytes: ...
 
     def frames(self, order: TextOrder, answer: TextAnswer) -> list[bytes]: ...
 
     def error_for(self, word: Word) -> Response:
-        """The refusal that a steering word asks for."""
+        """Returns the refusal for a steering word."""
 
     def error_frame(self, word: Word, order: TextOrder) -> bytes:
-        """The same within a stream; `fail` is 500 there."""
+        """Returns the error for a steering word within a stream; `fail` is 500 there."""
 
 
 class TextSales:
@@ -44,13 +44,13 @@ class TextSales:
         self._state = state
 
     def refusal(self, prompt: str) -> Word | None:
-        """The word that refuses this prompt now."""
+        """Returns the word that refuses this prompt now."""
         return self._state.turns.take(steering.read(prompt), SUBMIT, prompt, REFUSALS)
 
     def sell(
         self, request: Request, order: TextOrder, protocol: TextProtocol, *, content_type: str = EVENT_STREAM
     ) -> Response:
-        """The answer to a valid call; `content_type` is a stream's."""
+        """Answers a valid call; `content_type` is a stream's."""
         prompt = order.last.text
         script = steering.read(prompt)
         if word := self.refusal(prompt):
@@ -76,7 +76,7 @@ class TextSales:
         return SHORT.get(word.name, word) if word else None
 
     async def _sent(self, prompt: str, script: Script, parts: Sequence[bytes | Word]) -> AsyncGenerator[bytes]:
-        """The pieces, in their time. Raises Broken."""
+        """Yields the pieces at their time. Raises Broken."""
         *most, last = parts
         try:
             await self._state.work(script)
@@ -92,7 +92,7 @@ class TextSales:
             yield piece
 
     async def _piece(self, part: bytes | Word) -> bytes:
-        """The bytes of a frame, or what a word makes of it. Raises Broken."""
+        """Returns the bytes of a frame, or a word's effect on it. Raises Broken."""
         match part:
             case Word(name="reset"):
                 raise Broken(Cut.RESET)
@@ -108,7 +108,7 @@ class TextSales:
 
 
 def struck(frames: Sequence[bytes], word: Word | None, error_frame: bytes | None) -> list[bytes | Word]:
-    """The frames as a word spoils them. It stands among them where it is about the connection."""
+    """Returns the frames as a word spoils them, with the word among them if it affects the connection."""
     if word is None:
         return [*frames]
     middle = len(frames) // 2 if word.stage == STREAM else 0
@@ -117,6 +117,6 @@ def struck(frames: Sequence[bytes], word: Word | None, error_frame: bytes | None
 
 
 def halves(body: bytes) -> list[bytes]:
-    """A whole answer in two pieces."""
+    """Returns a whole answer in two pieces."""
     middle = len(body) // 2
     return [body[:middle], body[middle:]]

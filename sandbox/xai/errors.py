@@ -1,4 +1,4 @@
-"""The errors of xAI: a sentence as code, and a text."""
+"""Errors of xAI: a sentence as code, and a text."""
 
 from sandbox.steering import Word
 from sandbox.wire import Refusal, Request, Response, json_response
@@ -8,23 +8,23 @@ EXHAUSTED = "Some resource has been exhausted"
 
 
 def error(status: int, code: str, message: str) -> Response:
-    """The protocol's error body."""
+    """Returns an error answer."""
     headers = {"retry-after": "1"} if status == 429 else {}
     return json_response({"code": code, "error": message}, status, headers)
 
 
 def invalid(name: str, reason: str) -> Refusal:
-    """A 400 about one field."""
+    """Returns a 400 about one field."""
     return Refusal(error(400, INVALID, f"{name} {reason}."))
 
 
 def no_model(model: str) -> Response:
-    """A 404 for a model that is not there."""
+    """Returns a 404 for an unknown model."""
     return error(404, "Some requested entity was not found", f"The model {model[:100]} does not exist.")
 
 
 def authenticate(request: Request) -> None:
-    """Any key but `wrong` and `broke`. Raises Refusal."""
+    """Accepts any key but `wrong` and `broke`. Raises Refusal."""
     match request.bearer:
         case "":
             raise Refusal(error(401, "Unauthenticated", "No API key was provided."))
@@ -36,7 +36,7 @@ def authenticate(request: Request) -> None:
 
 
 def error_for(word: Word) -> Response:
-    """The refusal that a steering word asks for; the moderation of results has a success for an answer."""
+    """Returns the refusal for a steering word; moderation of results is answered with a success."""
     match word.name:
         case "moderated":
             return error(400, INVALID, "The prompt was rejected by content moderation.")

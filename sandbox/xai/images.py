@@ -25,7 +25,7 @@ class XaiImages:
         return [("POST", f"{BASE}/generations", self.generate), ("POST", f"{BASE}/edits", self.edit)]
 
     def open_jobs(self) -> int:
-        """None: it answers at once."""
+        """Returns 0: answers are immediate."""
         return 0
 
     async def generate(self, request: Request) -> Response:
@@ -51,5 +51,5 @@ class XaiImages:
 
 
 def answer(items: list[dict[str, Any]]) -> dict[str, Any]:
-    """The body of a success."""
+    """Returns the body of a success."""
     return {"data": items, "usage": {"cost_in_usd_ticks": TICKS * len(items)}}

@@ -1,4 +1,4 @@
-"""Reads a call of xAI's Images protocol: a body in, an order or a 400 out."""
+"""Reads a call of xAI's Images protocol: returns an order, or refuses the body with a 400."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ class Call:
 
 
 def call_of(body: bytes, *, is_edit: bool) -> Call:
-    """The call in a body. Raises Refusal."""
+    """Returns the body's call. Raises Refusal."""
     try:
         fields = checks.fields_of(body)
         checks.checked(fields, EDIT_FIELDS if is_edit else FIELDS, ("model", "prompt"))
@@ -67,6 +67,6 @@ def call_of(body: bytes, *, is_edit: bool) -> Call:
 
 
 def is_image(value: Any) -> bool:
-    """`{"url": …, "type": "image_url"}`; the type may be absent."""
+    """Checks for `{"url": …, "type": "image_url"}`; the type is optional."""
     is_object = isinstance(value, dict) and {"url"} <= set(value) <= {"url", "type"}
     return is_object and value.get("type", "image_url") == "image_url" and picture_link(value["url"])

@@ -1,1 +1,1 @@
-"""Looks at our pages with a real browser: for the tests of `tests/pages/`, and for `make screenshots`."""
+"""Checks our pages in a real browser, for `tests/pages/` and `make screenshots`."""

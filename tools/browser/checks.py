@@ -1,4 +1,4 @@
-"""What every page must keep: each check returns what is wrong, in words, and nothing where all is well."""
+"""Checks that hold for every page: each returns problems in words, empty if all is well."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -56,16 +56,16 @@ UNREACHED = """
 
 
 def violations(watched: Watched) -> list[str]:
-    """Of the content security policy, and errors of scripts, console and requests, since it was last asked. Before
-    `axe`, which breaks the policy itself."""
+    """Returns violations of the content security policy and errors of scripts, console and requests since the last
+    call. Call it before `axe`, which violates the policy itself."""
     found: list[str] = [*watched.page.evaluate("() => seen.violations.splice(0)"), *watched.complaints]
     watched.complaints.clear()
-    # The browser tells a violation to its console, too.
+    # The browser also reports a violation on its console.
     return [words for words in found if "Content Security Policy" not in words] or found
 
 
 def axe(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """Serious and critical findings of axe-core: of all its rules, or of these."""
+    """Returns serious and critical findings of axe-core, of all its rules or of these."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     only = {"runOnly": list(rules)} if rules else {}
@@ -76,14 +76,14 @@ def axe(page: Page, rules: Sequence[str] = ()) -> list[str]:
 
 
 def _finding(violation: dict[str, Any]) -> str:
-    """With the first of its places."""
+    """Describes a finding with its first place."""
     nodes = violation["nodes"]
     first = f"{nodes[0]['html'][:160]} and {len(nodes) - 1} more"
     return f"axe: {violation['id']} ({violation['impact']}): {violation['help']}: {first}"
 
 
 def weight(page: Page) -> list[str]:
-    """The bytes that a first view takes, as they are sent, but for pictures and films."""
+    """Checks the bytes of a first view as transferred, except pictures and films."""
     parts: list[tuple[int, str]] = page.evaluate(BYTES)
     total = sum(size for size, _ in parts)
     if total <= MOST_BYTES:
@@ -93,19 +93,19 @@ def weight(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> list[str]:
-    """A page that must be moved sideways."""
+    """Checks that the page need not be scrolled sideways."""
     needed, given = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
     return [f"needs {needed} px of {given}: {page.evaluate(WIDE)}"] if needed > given else []
 
 
 def shift(page: Page) -> list[str]:
-    """What moved while the page was loaded."""
+    """Checks that nothing moved while the page loaded."""
     seen: dict[str, Any] = page.evaluate("() => seen")
     return [f"layout shift of {seen['shift']:.2f}: {seen['shifted'][:5]}"] if seen["shift"] >= MOST_SHIFT else []
 
 
 def tab_through(page: Page) -> list[str]:
-    """Every stop of the keyboard is visibly focused, and every control is one."""
+    """Checks that every keyboard stop shows its focus, and that every control is one."""
     page.evaluate(FROM_THE_TOP)
     for _ in range(MOST_STOPS // STRIDE):
         for _ in range(STRIDE):

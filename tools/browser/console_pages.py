@@ -1,4 +1,4 @@
-"""The table of the console's and the reference's pages, for a key that has rows to show."""
+"""Pages of the console and the reference, for a key that has rows to show."""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ DELIVERIES = "tasks_task t JOIN callbacks_delivery d ON d.task_id = t.id"
 
 
 def task(condition: str, *, of: str = "tasks_task t", order: str = "t.id DESC") -> Where:
-    """The page of the newest task of the key that meets a condition."""
+    """Returns the page of the key's newest task that meets a condition."""
     return row(TASK, f"SELECT t.id FROM {of} WHERE {OF_THE_KEY} AND {condition} ORDER BY {order}")
 
 
 def form(model: str) -> Where:
-    """The page that asks what to make with a model."""
+    """Returns the page of the form for a model."""
     return row("/console/create/{}/", f"SELECT name FROM catalog_mediamodel WHERE name = '{model}'")
 
 

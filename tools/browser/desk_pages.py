@@ -1,4 +1,4 @@
-"""The table of the desk's pages: a name each, and where it is in an installation that has rows to show."""
+"""Pages of the desk by name, with their paths in an installation that has rows to show."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -9,12 +9,12 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskRows:
-    """The rows of a SQLite installation, by what is worth looking at."""
+    """Rows of a SQLite installation, by what is worth viewing."""
 
     database: Path
 
     def first(self, statement: str) -> str:
-        """The first value that a statement finds. Raises LookupError."""
+        """Returns the first value that a statement finds. Raises LookupError."""
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
             row = connection.execute(f"{statement} LIMIT 1").fetchone()
         if row is None:
@@ -22,7 +22,7 @@ class DeskRows:
         return str(row[0])
 
     def has_worker(self) -> bool:
-        """Whether one works, or is about to."""
+        """Tells whether a worker runs, or is about to."""
         try:
             return bool(self.first("SELECT id FROM tasks_worker WHERE stopped_at IS NULL"))
         except LookupError:
@@ -33,12 +33,12 @@ Where = Callable[[DeskRows], str]
 
 
 def at(path: str) -> Where:
-    """A page that is there without any row."""
+    """Returns a page that needs no row."""
     return lambda _: path
 
 
 def row(path: str, statement: str) -> Where:
-    """The page of the row whose id a statement finds."""
+    """Returns the page of the row whose id a statement finds."""
     return lambda rows: path.format(rows.first(statement))
 
 

@@ -1,4 +1,4 @@
-"""One visit to a page, and all that is wrong with it: on a phone in the dark, then on a wide screen in the light."""
+"""Visits a page once and finds all its problems: on a phone in dark colors, then on a wide screen in light ones."""
 
 from playwright.sync_api import Page
 
@@ -17,25 +17,25 @@ async () => {
 
 
 def look(page: Page, width: int, scheme: str) -> None:
-    """Change the size and the colours of a page that is there, and wait for what fades into them."""
+    """Changes the size and colors of a loaded page, and waits until transitions have ended."""
     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.evaluate(FADED)
 
 
 def problems(watched: Watched, path: str, status: int = 200) -> list[str]:
-    """Load the page and apply every check; empty where it keeps the rules, and answers with the status."""
+    """Loads the page and applies every check; empty if it passes and answers with this status."""
     page = watched.page
     look(page, PHONE, "dark")
     found = [*first_problems(watched, path, status), *checks.axe(page)]
     look(page, DESKTOP, "light")
     found += [*checks.overflow(page), *checks.axe(page, checks.LOOKS), *checks.tab_through(page)]
-    checks.violations(watched)  # those that axe itself has caused
+    checks.violations(watched)  # caused by axe itself
     return list(dict.fromkeys(found))
 
 
 def first_problems(watched: Watched, path: str, status: int = 200) -> list[str]:
-    """What can be told at once, on a phone."""
+    """Returns the problems that are visible at once, on a phone."""
     page = watched.page
     answer = page.goto(path)
     if answer is None or answer.status != status:

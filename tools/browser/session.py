@@ -1,4 +1,4 @@
-"""A browser, and pages in it that note what goes wrong from their first byte on."""
+"""A browser, and pages in it that record problems from their first byte on."""
 
 import shutil
 from collections.abc import Iterator
@@ -39,11 +39,11 @@ new PerformanceObserver(list => list.getEntries().filter(entry => !entry.hadRece
 
 
 class NoBrowser(Exception):
-    """There is no Chromium on this machine, or it does not start; the message says which."""
+    """Chromium is missing or does not start; the message says which."""
 
 
 def executable() -> str:
-    """The path of a Chromium. Raises NoBrowser."""
+    """Returns the path of Chromium. Raises NoBrowser."""
     for name in NAMES:
         if path := shutil.which(name):
             return path
@@ -52,7 +52,7 @@ def executable() -> str:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A headless Chromium, which needs no display. Raises NoBrowser."""
+    """Yields a headless Chromium, which needs no display. Raises NoBrowser."""
     path = executable()
     with sync_playwright() as playwright:
         try:
@@ -67,7 +67,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass(slots=True)
 class Watched:
-    """A page, and what its console, its scripts and its own requests complained of since it was last asked."""
+    """A page with the complaints of its console, its scripts and its own requests since the last call."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
@@ -76,12 +76,12 @@ class Watched:
         self.complaints.append(words)
 
     def on_console(self, message: ConsoleMessage) -> None:
-        """But what a server answered: `on_response` tells that, and knows what was asked for."""
+        """Records a message, except about server answers: `on_response` records those, and knows the request."""
         if message.type == "error" and "the server responded with a status of" not in message.text:
             self.complain(f"console: {message.text} ({message.location.get('url', '')})")
 
     def on_dialog(self, dialog: Dialog) -> None:
-        """No page of ours has any: it is a script in somebody's text."""
+        """Records a dialog: no page of ours has any, so it is a script within somebody's text."""
         self.complain(f"dialog: {dialog.message}")
         dialog.dismiss()
 
@@ -91,7 +91,7 @@ class Watched:
 
 
 def context(running: Browser, base_url: str, *, width: int = DESKTOP, scheme: str = "light") -> BrowserContext:
-    """A browser session of its own: cookies, size, colours, clock in UTC; as patient as everything else."""
+    """Opens a browser session: its own cookies, size, colors and timeouts, with the clock in UTC."""
     expect.set_options(timeout=PATIENCE * 1000)
     made = running.new_context(
         base_url=base_url,
@@ -106,7 +106,7 @@ def context(running: Browser, base_url: str, *, width: int = DESKTOP, scheme: st
 
 
 def watched(session: BrowserContext) -> Watched:
-    """A new page of a session."""
+    """Opens a page in a session."""
     page = session.new_page()
     page.add_init_script(WATCH)
     found = Watched(page)
@@ -118,7 +118,7 @@ def watched(session: BrowserContext) -> Watched:
 
 
 def sign_in(page: Page, name: str, password: str, path: str = "/admin/login/?next=/admin/") -> None:
-    """As an operator would."""
+    """Signs in like an operator."""
     page.goto(path)
     page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill(password)
@@ -127,7 +127,7 @@ def sign_in(page: Page, name: str, password: str, path: str = "/admin/login/?nex
 
 
 def present(page: Page, key: str, path: str = "/console/sign-in/") -> None:
-    """Sign in to the console with a key, as a customer would."""
+    """Signs in to the console with a key, like a customer."""
     page.goto(path)
     page.get_by_label("API key").fill(key)
     page.get_by_role("button", name="Sign in").click()

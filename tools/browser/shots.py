@@ -1,4 +1,4 @@
-"""Pictures of pages, which are kept: each page on three widths, in the light and in the dark."""
+"""Takes pictures of pages, in three widths, light and dark."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ COLOURS = 96
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRoom:
-    """The pages of a room by their names, and those of which pictures are kept: with rows, and without any."""
+    """Pages of a room by name, and those whose pictures are kept: with rows, and without any."""
 
     name: str
     pages: Mapping[str, Where]
@@ -26,7 +26,7 @@ class PageRoom:
     empty: Sequence[str]
 
     def chosen(self, names: Collection[str], kept: Sequence[str]) -> dict[str, Where]:
-        """Of these names ("desk/now"), or those that are kept where no name is given."""
+        """Returns the pages of these names ("desk/now"), or the kept ones if no name is given."""
         wanted = [name for name in self.pages if f"{self.name}/{name}" in names] if names else kept
         return {name: self.pages[name] for name in wanted}
 
@@ -57,7 +57,7 @@ ROOMS = (DESK, CONSOLE)
 
 
 def keep(page: Page, file: Path) -> None:
-    """What the page shows now, as a small PNG."""
+    """Saves what the page shows now as a small PNG."""
     shot = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
     file.parent.mkdir(parents=True, exist_ok=True)
     shot.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE).save(
@@ -68,7 +68,7 @@ def keep(page: Page, file: Path) -> None:
 def shoot(
     watched: Watched, room: str, pages: Mapping[str, Where], rows: DeskRows, folder: Path, *, suffix: str = ""
 ) -> None:
-    """Each page in each size and colour; one that needs a row that is not there is left out."""
+    """Takes each page in each size and color scheme; pages that lack their row are left out."""
     for name, where in pages.items():
         try:
             path = where(rows)
@@ -84,7 +84,7 @@ def shoot(
 
 
 def check(watched: Watched, pages: Mapping[str, Where], rows: DeskRows) -> None:
-    """Print what is wrong with each page."""
+    """Prints the problems of each page."""
     for name, where in pages.items():
         print(f"{name}: {where(rows)}")
         for problem in judge.problems(watched, where(rows)):

@@ -1,1 +1,1 @@
-"""A month of plausible history for a fresh installation, so that every page has something to show."""
+"""Creates a month of plausible history in a fresh installation, so that every page has something to show."""

@@ -1,4 +1,4 @@
-"""`python -m tools.seed`: fills an installation without tasks; what it takes says `--help`."""
+"""`python -m tools.seed`: fills an installation without tasks; see `--help`."""
 
 import importlib
 import os
@@ -9,5 +9,5 @@ import django
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    # Only now: models cannot be imported before Django is set up.
+    # Imported here: models need Django to be set up.
     sys.exit(importlib.import_module("tools.seed.command").main(sys.argv[1:]))

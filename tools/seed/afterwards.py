@@ -1,5 +1,7 @@
-"""What operators did at the end of the history: refunds, budgets, and the comparison of a provider's bill. Done as a
-page does it, by the functions of the domain."""
+"""Adds what operators did at the end of the history: refunds, budgets, and a comparison with a provider's bill.
+
+Uses the domain's functions, as the pages do.
+"""
 
 import csv
 import random
@@ -29,14 +31,14 @@ FOREIGN = 3
 
 
 def refund() -> None:
-    """Some of the newest charges, whole."""
+    """Refunds some of the newest charges in full."""
     newest = Task.objects.filter(status="succeeded", actual_micros__gt=0).order_by("-pk")
     for task, reason in zip(newest[3 : 3 + len(REASONS)], REASONS, strict=False):
         refunds.refund(task.pk, task.actual_micros or 0, reason=reason, by=BY)
 
 
 def limit(payers: Sequence[Payer]) -> None:
-    """Budgets of some keys, and of the first account."""
+    """Sets budgets for some keys and for the first account."""
     budgets.set_limits(payers[0].account, day_micros=None, month_micros=ACCOUNT_BUDGET)
     for payer in payers:
         for caller in payer.callers:
@@ -46,7 +48,7 @@ def limit(payers: Sequence[Payer]) -> None:
 
 
 def compare_bill(rng: random.Random, until: datetime) -> None:
-    """What the provider of films bills for the last days: most of it as expected."""
+    """Imports a film provider's bill for the last days, most of it as expected."""
     channel = Channel.objects.get(name=BILLED)
     since = until - timedelta(days=BILLED_DAYS)
     found = Call.objects.filter(channel=channel, state__in=("done", "lost"), created_at__gte=since)
@@ -78,7 +80,7 @@ def _line(upstream_id: str, call: Call, micros: float) -> list[str]:
 
 
 def fold_figures() -> None:
-    """As the janitor does it, so that pages need not add it all up."""
+    """Sums up the figures as the janitor does, so that pages need not."""
     folding = Folding()
     while folding.step():
         pass

@@ -1,4 +1,4 @@
-"""The money of the history: holds, charges, and the credits that keep every account able to pay. Pure until written.
+"""Books the history's money: holds, charges, and the credits that keep every account able to pay. Pure until written.
 
 Each booking has two legs that sum to zero, and no account ever holds more than it has.
 """
@@ -20,7 +20,7 @@ DOLLAR = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjustment:
-    """What an operator booked by hand, at this share of the history's time."""
+    """A booking that an operator made by hand, at this share of the history's time."""
 
     share: float
     amount_micros: int
@@ -35,7 +35,7 @@ ADJUSTMENTS = (
 
 @dataclass(slots=True, kw_only=True)
 class AccountMoney:
-    """An account's money as the history goes on."""
+    """An account's money during the history."""
 
     payer: Payer
     rng: random.Random
@@ -45,7 +45,7 @@ class AccountMoney:
     refills: int = 0
 
     def book(self, reference: str, kind: str, book: str, amount: int, at: datetime, reason: str = "") -> None:
-        """Two legs: the customer's, and the other one."""
+        """Books two legs: the customer's and the other one."""
         legs = (("customer", self.payer.account.pk, amount), (book, None, -amount))
         for name, account_id, leg in legs:
             self.entries.append(
@@ -78,7 +78,7 @@ class AccountMoney:
 
 
 def book(rng: random.Random, payers: Sequence[Payer], rows: HistoryRows, since: datetime, until: datetime) -> None:
-    """Holds and entries of all that the rows have as money; the accounts get their balances."""
+    """Creates the holds and entries for all rows with money, and sets the accounts' balances."""
     for payer in payers:
         purse = AccountMoney(payer=payer, rng=rng, entries=rows.entries)
         purse.credit(payer.customer.refill_micros, since, "opening balance")

@@ -1,4 +1,4 @@
-"""The paid calls of the history, as `tasks/paid_calls.py` would have left them."""
+"""Builds the history's paid calls as `tasks/paid_calls.py` would have stored them."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ ACCEPTED = timedelta(milliseconds=800)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bought:
-    """One paid call: of which attempt and worker, on which route, from when to when, and how it went. `differs` is how
-    the provider's report differed from the bill."""
+    """One paid call: its attempt, worker and route, its times, and its outcome. `differs` tells how the provider's
+    report differed from the bill."""
 
     task: Task
     order: Order
@@ -35,7 +35,7 @@ class Bought:
 
     @property
     def is_job(self) -> bool:
-        """Whether the provider gave it an id."""
+        """Whether the provider assigned it an id."""
         return self.task.modality == "video" and self.leg.is_answered and self.leg.state != "refused"
 
     @property
@@ -46,7 +46,7 @@ class Bought:
 
     @property
     def cost_micros(self) -> int | None:
-        """The operator's own, where the provider billed it and the catalog knows."""
+        """Returns the operator's own cost if the provider billed the call and the catalog knows the cost."""
         if not self.leg.is_paid:
             return None
         price = self.order.prepared.price
@@ -55,7 +55,7 @@ class Bought:
 
 
 def call(rng: random.Random, bought: Bought, credentials: Mapping[int, Sequence[int]], until: datetime) -> Call:
-    """The row of it; `credentials` are their ids by channel. What came late came before `until`."""
+    """Returns its row; `credentials` are ids by channel. Late answers came before `until`."""
     leg, channel_id = bought.leg, bought.route.channel.id
     ended_at = min(bought.ended_at + LATE * rng.random(), until) if leg.is_late else bought.ended_at
     return Call(

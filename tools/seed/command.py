@@ -1,7 +1,7 @@
-"""Fills an installation that has no tasks with a month of plausible history, and prints what it made as JSON.
+"""Fills an installation without tasks with a month of plausible history, and prints what it made as JSON.
 
 It loads catalog.example.yaml into an empty catalog, adds its own tools/seed/catalog.yaml, opens two accounts with keys,
-and writes ended tasks with all that hangs on them; at the end some live. The same number makes the same history.
+and writes ended tasks with all their rows; at the end some tasks are live. The same seed number gives the same history.
 Nothing is bought.
 """
 
@@ -45,12 +45,13 @@ HAS_TASKS = 3
 
 
 class NotEmpty(Exception):
-    """The installation has tasks or calls already."""
+    """The installation already has tasks or calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much history: `pictures` is how many of the newest results have real files, `live` whether tasks live."""
+    """Extent of the history: `pictures` is how many of the newest results have real files, `live` whether some tasks
+    are live."""
 
     days: float = 30.0
     tasks: int = 4_000
@@ -61,7 +62,7 @@ class Size:
 def fill(
     seed: int, size: Size, *, until: datetime | None = None, sandbox_url: str | None = None, anyway: bool = False
 ) -> dict[str, Any]:
-    """Write the history that ends at `until`, now without it. Raises NotEmpty, unless told to do it anyway."""
+    """Writes the history that ends at `until`, by default now. Raises NotEmpty unless forced."""
     if not anyway and (Task.objects.exists() or RelayedCall.objects.exists()):
         raise NotEmpty("There are tasks already: the history is for an installation without any.")
     rng, until = random.Random(seed), until or timezone.now()
@@ -102,7 +103,7 @@ def _credentials() -> dict[int, list[int]]:
 
 
 def _processes(since: datetime, until: datetime) -> tuple[list[Worker], WebProcess]:
-    """Those of the past: they have stopped."""
+    """Creates the history's processes, which have stopped."""
     name = secrets.token_hex(4)
     times = {"started_at": since, "heartbeat_at": until, "stopped_at": until}
     workers = [
@@ -134,8 +135,8 @@ def _tell(historian: Historian, payers: Sequence[Payer], since: datetime, count:
 
 
 def _fate(rng: random.Random, owed: list[Fate], order: Order, hurry: float, *, is_old: bool) -> Fate:
-    """Each fate comes once at least, among the first that it fits, and with this chance before any other; then they
-    are dealt. Of what is old no outcome is unknown any more."""
+    """Chooses a fate: with probability `hurry` an owed one that fits, otherwise one dealt at random. Old tasks have no
+    unknown outcomes."""
     modality, ways = order.wish.modality, len(order.routes)
     fitting = [fate for fate in owed if fits(fate, modality, ways) and not (is_old and fate.name == UNKNOWN)]
     if fitting and rng.random() < hurry:
@@ -163,7 +164,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="the same number makes the same history (1)")
     parser.add_argument("--days", type=float, default=size.days, help=f"how long it is ({size.days:g})")
     parser.add_argument("--tasks", type=int, default=size.tasks, help=f"how many ended tasks ({size.tasks})")
-    parser.add_argument("--pictures", type=int, default=size.pictures, help="so many newest results have real files")
+    parser.add_argument(
+        "--pictures", type=int, default=size.pictures, help="how many of the newest results have real files"
+    )
     parser.add_argument("--no-live", action="store_true", help="no queued and running tasks at its end")
     parser.add_argument("--sandbox-url", help="where the catalog's channels lead; SANDBOX_URL without it")
     parser.add_argument("--anyway", action="store_true", help="also beside tasks that are there already")

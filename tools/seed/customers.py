@@ -1,4 +1,4 @@
-"""The two customers of the history, with their keys, their receivers of callbacks and what they like to make."""
+"""Describes the history's two customers: their keys, their callback receivers and their habits."""
 
 import random
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ GENERAL = ApiKey.Binding.GENERAL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habit:
-    """A key as it is to be made: its share of all tasks, of those the share of films, and where its callbacks go. A
-    key with a `group` is a general one, and submits none."""
+    """A key to create: its share of all tasks, its share of films, and where its callbacks go. A key with a `group` is
+    a general one, and submits no tasks."""
 
     name: str
     share: float = 0.0
@@ -30,7 +30,7 @@ class Habit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Customer:
-    """An account as it is to be opened; it is filled up by `refill_micros` whenever too little is left."""
+    """An account to open; it is topped up by `refill_micros` whenever its balance runs low."""
 
     name: str
     refill_micros: int
@@ -61,7 +61,7 @@ CUSTOMERS = (NORTHLIGHT, HARBOR)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedCaller:
-    """A key that is there, with its account, its newest secret in plain, and since when it opens nothing."""
+    """A key with its account, its newest secret in plain text, and the time of its disabling."""
 
     habit: Habit
     account_id: int
@@ -76,7 +76,7 @@ class SeedCaller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payer:
-    """An account that is there."""
+    """An existing account."""
 
     customer: Customer
     account: Account
@@ -84,7 +84,7 @@ class Payer:
 
 
 def open_accounts(since: datetime, until: datetime) -> list[Payer]:
-    """The accounts with their keys; without money, which comes with their history."""
+    """Opens the accounts with their keys; their money comes with the history."""
     return [_open(customer, since, until) for customer in CUSTOMERS]
 
 
@@ -98,7 +98,7 @@ def _open(customer: Customer, since: datetime, until: datetime) -> Payer:
 
 
 def _free(name: str) -> str:
-    """The name, or with a number the first that no account has."""
+    """Returns the name, or with a number the first that no account has."""
     taken = set(Account.objects.filter(name__startswith=name).values_list("name", flat=True))
     return name if name not in taken else next(new for n in count(2) if (new := f"{name} {n}") not in taken)
 
@@ -123,6 +123,6 @@ def _caller(account: Account, habit: Habit, since: datetime, until: datetime) ->
 
 
 def submitter(rng: random.Random, callers: Sequence[SeedCaller], at: datetime) -> SeedCaller:
-    """Whose task the next one is; a disabled key submits none."""
+    """Chooses the key of the next task; a disabled key submits none."""
     able = [each for each in callers if each.habit.share and (each.disabled_at is None or at < each.disabled_at)]
     return rng.choices(able, [each.habit.share for each in able])[0]

@@ -1,6 +1,6 @@
-"""The callbacks of the history: one for each ended task with a `callback_url`, tried as the schedule says.
+"""Creates the history's callbacks: one for each ended task with a `callback_url`, tried on schedule.
 
-One receiver answers nearly always. The other was down for two days, long enough for callbacks to be given up, and is
+One receiver nearly always answers. The other was down for two days, long enough for callbacks to be given up, and is
 down again when the history ends.
 """
 
@@ -25,7 +25,7 @@ TROUBLED = {habit.callback_url for habit in HARBOR.habits if habit.callback_url}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outages:
-    """When the troubled receiver is down: for a while from `first` on, and from `last` to the end."""
+    """Times when the troubled receiver is down: for a while from `first`, and from `last` to the end."""
 
     first: datetime
     last: datetime
@@ -46,7 +46,7 @@ def owe(rng: random.Random, rows: HistoryRows, tasks: Sequence[Task], until: dat
 
 
 def _outages(troubled: Sequence[datetime], until: datetime) -> Outages:
-    """Each of them struck somebody, where there was anybody."""
+    """Chooses outages that affect at least one callback if there is any."""
     if not troubled:
         return Outages(first=until, last=until, until=until)
     first = troubled[int(len(troubled) * OUTAGE_BEGINS)]

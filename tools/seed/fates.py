@@ -1,4 +1,4 @@
-"""How a task may end, and what its paid calls answered: a table, from which each task is dealt one. Pure."""
+"""Table of the ways in which a task may end, with the answers to its paid calls; each task is dealt one. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ SUCCEEDED: Mapping[str, Any] = {"kind": "succeeded", "delivered": 1, "flags": []
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leg:
-    """One attempt's paid call: how it ended. `way` says which of the task's routes it took, from 0; `is_paid` whether
-    the provider billed it, `is_answered` whether there was an answer, `is_late` whether that came after the end."""
+    """Outcome of one attempt's paid call. `way` is the number of the task's route, from 0; `is_paid`: the provider
+    billed it; `is_answered`: there was an answer; `is_late`: it came after the task's end."""
 
     state: str = "done"
     outcome: Mapping[str, Any]
@@ -28,8 +28,9 @@ class Leg:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
-    """`weight` is how often it comes, `modality` the only one that it comes to, `ways` how many routes it needs.
-    `resolved` is what an operator did about a lost answer later on; `differs` how the provider's report differed."""
+    """A way to end. `weight` is its frequency, `modality` the only one that it applies to, `ways` the number of routes
+    that it needs. `resolved` is what an operator later did about a lost answer; `differs` how the provider's report
+    differed."""
 
     name: str
     weight: float
@@ -49,7 +50,7 @@ def refused(kind: ErrorKind, http_status: int, code: str, message: str, *, way: 
 
 
 def spoiled(kind: ErrorKind, code: str, message: str) -> Leg:
-    """A job that was accepted, and that its provider ended without a result."""
+    """Returns the fate of an accepted job that its provider ended without a result."""
     return Leg(outcome={"kind": kind.value, "code": code, "http_status": 200, "message": message})
 
 
@@ -166,7 +167,7 @@ BY_NAME = {fate.name: fate for fate in FATES}
 
 
 def deal(rng: random.Random, modality: str, ways: int) -> Fate:
-    """The fate of a task of this modality with so many routes."""
+    """Chooses the fate of a task with this modality and number of routes."""
     possible = [fate for fate in FATES if fits(fate, modality, ways)]
     return rng.choices(possible, [fate.weight for fate in possible])[0]
 

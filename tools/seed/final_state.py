@@ -1,7 +1,7 @@
-"""How things stand when the history ends: a channel that rests, a disabled credential, and tasks that live.
+"""Sets the state at the history's end: a resting channel, a disabled credential, and live tasks.
 
-The live tasks are submitted and claimed as any other. Their worker is gone: where a real one runs, it takes them over,
-and buys films that take most of an hour.
+Live tasks are submitted and claimed like any others. Their worker is gone: a real worker takes them over, and buys
+films that take most of an hour.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ from tools.seed.wishes import MURAL, WISHES, Wish
 
 RESTING, TROUBLED, LOSING = "atelier", "reel", "studio"
 REST = timedelta(minutes=50)
-SLOW = "[slow=3000]"  # the sandbox takes so many seconds
+SLOW = "[slow=3000]"  # the sandbox takes this many seconds
 RUNNING, WAITING = 3, 6
 DISABLED = "quota_exhausted AccountOverdueError: The request failed because your account has an overdue balance."
 FILM = next(wish for wish in WISHES if wish.modality == "video")
 
 
 def channels() -> None:
-    """Of the seed's catalog: one rests, one has lost a credential, one has lost answers."""
+    """Changes channels of the seed's catalog: one rests, one has lost a credential, one has lost answers."""
     for name, kind, rests in ((RESTING, "overloaded", True), (TROUBLED, "quota_exhausted", False)):
         ChannelHealth.objects.update_or_create(
             channel=Channel.objects.get(name=name),
@@ -51,7 +51,7 @@ def channels() -> None:
 
 
 def live_tasks(caller: SeedCaller, worker: Worker) -> None:
-    """Some that run and some that wait, now. Not in a transaction."""
+    """Creates some running and some queued tasks, now. Must not run in a transaction."""
     submit(caller, FILM, RUNNING, SLOW)
     Worker.objects.filter(pk=worker.pk).update(heartbeat_at=Now(), stopped_at=None)
     queue.claim(worker.pk, seats=RUNNING)
@@ -60,7 +60,7 @@ def live_tasks(caller: SeedCaller, worker: Worker) -> None:
 
 
 def submit(caller: SeedCaller, wish: Wish, count: int, words: str) -> None:
-    """So many equal requests of a key, as its client would send them."""
+    """Submits `count` equal requests of a key, as its client would."""
     admitted = AdmittedCaller(
         key_id=caller.key.pk,
         secret_id=caller.secret_id,

@@ -1,6 +1,6 @@
-"""One ended task after the other: its rows as the service would have left them, at moments of the past.
+"""Tells ended tasks one by one: their rows as the service would have left them, at times in the past.
 
-Statuses, calls and events move only as the tables of `tasks/lifecycle.py` and `tasks/paid_calls.py` say.
+Statuses, calls and events change only as the tables of `tasks/lifecycle.py` and `tasks/paid_calls.py` allow.
 """
 
 import random
@@ -28,13 +28,13 @@ BY = "operator"
 
 
 def after(start: datetime, seconds: float) -> datetime:
-    """In whole milliseconds."""
+    """Adds seconds, in whole milliseconds."""
     return start + timedelta(milliseconds=round(seconds * 1000))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """A task as it was told: its row, the end of it, and the order that it came from."""
+    """A task that was told: its row, its end, and its order."""
 
     task: Task
     order: Order
@@ -43,7 +43,7 @@ class Told:
 
 @dataclass(slots=True, kw_only=True)
 class Historian:
-    """Tells tasks into `rows`. `workers` are the ids of workers that have stopped; `credentials` ids by channel."""
+    """Tells tasks into `rows`. `workers` are the ids of stopped workers; `credentials` ids by channel."""
 
     rng: random.Random
     rows: HistoryRows
@@ -54,7 +54,7 @@ class Historian:
     def tell(
         self, order: Order, fate: Fate, created_at: datetime, prompt: str, *, retry_of: Told | None = None
     ) -> Told:
-        """The task with all of its rows; it begins a little earlier where it would end after the history."""
+        """Creates the task with all of its rows; it begins a little earlier if it would end after the history."""
         legs = self._times(order, fate)
         waited, length = legs[0], sum(legs[1:], legs[0])
         left = SETTLED_LATER if fate.resolved else timedelta(seconds=self.rng.uniform(1, 90))
@@ -72,7 +72,7 @@ class Historian:
         return Told(task=task, order=order, ended_at=task.finished_at or at)
 
     def _times(self, order: Order, fate: Fate) -> list[timedelta]:
-        """How long it waits, and how long each attempt takes."""
+        """Chooses how long it waits, and how long each attempt takes."""
         deadlines = settings.TASK_DEADLINES
         if fate.is_out_of_time and not fate.legs:
             return [timedelta(seconds=deadlines["queue"])]
@@ -119,7 +119,7 @@ class Historian:
         )
 
     def _actual(self, order: Order, fate: Fate) -> int:
-        """As the service settles it."""
+        """Computes the charge as the service does."""
         if fate.status != "succeeded":
             return 0
         seconds = order.seconds or None
@@ -139,7 +139,7 @@ class Historian:
     def _attempt(
         self, task: Task, order: Order, fate: Fate, leg: Leg, number: int, at: datetime, taken: timedelta
     ) -> datetime:
-        """One paid call, and the way back to the queue where another follows; returns when the attempt is over."""
+        """Creates one paid call, and the return to the queue if another follows; returns when the attempt ended."""
         route = order.routes[min(leg.way, len(order.routes) - 1)]
         worker_id, ended_at = self.rng.choice(self.workers), at + taken
         task.channel_id, task.route_id, task.worker_id = route.channel.id, route.id, worker_id
@@ -180,7 +180,7 @@ class Historian:
         )
 
     def settle(self, told: Told, how: str, prompt: str) -> list[Told]:
-        """What an operator did hours later about the lost answer of a task; the new task, if there is one."""
+        """Adds what an operator did hours later about a task's lost answer; returns the new task, if any."""
         call = next(call for call in reversed(self.rows.calls) if call.task_id == told.task.pk)
         followers = []
         if how != "lost":

@@ -1,5 +1,5 @@
-"""The files of succeeded tasks: real ones for the newest, drawn by the sandbox; of the others only rows that say that
-their retention is over."""
+"""Creates the files of succeeded tasks: real ones, drawn by the sandbox, for the newest; for others only rows of
+expired files."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ PICTURE_BYTES, FILM_BYTES = (180_000, 2_400_000), (1_200_000, 9_000_000)
 
 
 def add(rng: random.Random, rows: HistoryRows, told: Sequence[Told], until: datetime, *, real: int) -> None:
-    """Assets of all succeeded tasks; the newest `real` tasks, and the newest film of each key, have real files. Stores
-    files, so no transaction is open.
+    """Adds assets for all succeeded tasks; the newest `real` tasks, and the newest film of each key, have real files.
+    Stores files, so no transaction may be open.
 
     Raises StorageUnavailable.
     """
@@ -65,7 +65,7 @@ def _bytes(told: Told, prompt: str, position: int) -> bytes:
 
 
 def supposed(rng: random.Random, told: Told) -> Iterator[NewAsset]:
-    """What is known of files that are gone."""
+    """Describes files that are gone."""
     width, height = told.order.wish.size
     is_film = told.task.modality == "video"
     for _ in range(told.order.files):

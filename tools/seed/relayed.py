@@ -1,4 +1,4 @@
-"""Calls of general keys that went on to a provider, with the sums that `/v1/usage` shows."""
+"""Creates relayed calls of general keys, with the sums that `/v1/usage` shows."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ NO_USAGE = TokenUsage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
-    """What a general key calls: a channel of its group, and the models with their prices."""
+    """Choices of a general key: a channel of its group, and the models with their prices."""
 
     caller: SeedCaller
     channel: GroupChannel
@@ -33,7 +33,7 @@ class Menu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayedFinish:
-    """How a call ended, as its row says; released where `is_charged` is not."""
+    """End of a call as on its row; its hold was released unless `is_charged`."""
 
     outcome: str
     weight: float
@@ -62,7 +62,7 @@ def tell(
     until: datetime,
     tasks: int,
 ) -> None:
-    """As many as go with so many tasks; none where no group serves a key."""
+    """Creates calls in proportion to the tasks; none if no group serves a key."""
     menus = [menu for payer in payers for caller in payer.callers if caller.habit.group for menu in _menu(caller)]
     if not menus:
         return
@@ -72,7 +72,7 @@ def tell(
 
 
 def _finish(rng: random.Random, number: int) -> RelayedFinish:
-    """Each comes once at least."""
+    """Chooses an end; each occurs at least once."""
     if number < len(FINISHES):
         return FINISHES[number]
     return rng.choices(FINISHES, [finish.weight for finish in FINISHES])[0]
@@ -153,7 +153,7 @@ def _usage(rng: random.Random) -> TokenUsage:
 
 
 def _sums(calls: Iterable[RelayedCall]) -> Iterable[RelayUsage]:
-    """Of the settled ones, by key, day and model."""
+    """Sums the settled calls by key, day and model."""
     sums: dict[tuple[int, object, str], RelayUsage] = {}
     for call in calls:
         if call.actual_micros is None:

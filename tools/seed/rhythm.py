@@ -1,6 +1,6 @@
-"""When customers work: more by day than by night, less at weekends, a little more every week. Pure.
+"""Decides when customers work: more by day than by night, less on weekends, a little more every week. Pure.
 
-Whatever the clock says, the history ends on a working day while there is much to do: so that there is something to see.
+Whatever the clock says, the history ends during a busy hour of a working day, so that there is much to see.
 """
 
 import math
@@ -18,7 +18,8 @@ GROWTH = 0.6
 
 
 def moments(rng: random.Random, since: datetime, until: datetime, count: int) -> list[datetime]:
-    """So many moments between both, in order, as the rhythm has them. Whole milliseconds, as databases keep them."""
+    """Chooses `count` times between both, in order and in this rhythm, in whole milliseconds as databases store
+    them."""
     hours = math.ceil((until - since) / HOUR)
     weights = [weight(until - since - HOUR * n, share=n / hours) for n in range(hours)]
     picked = rng.choices(range(hours), weights, k=count)
@@ -27,7 +28,7 @@ def moments(rng: random.Random, since: datetime, until: datetime, count: int) ->
 
 
 def weight(before: timedelta, *, share: float) -> float:
-    """How busy the hour is so long before the end; `share` is how much of the time has gone by, 0 to 1."""
+    """Returns how busy the hour is at this time before the end; `share` is the elapsed share of the time, 0 to 1."""
     daylight = max(0.0, math.cos((before - BUSIEST) / timedelta(days=1) * 2 * math.pi))
     week = WEEKEND if before.days % 7 in DAYS_OFF else 1.0
     return (NIGHT + daylight) * week * (1 + GROWTH * share)

@@ -1,4 +1,4 @@
-"""The rows of the history, collected in memory and written table by table, in the order in which they came about."""
+"""Collects the history's rows in memory, and writes them table by table in the order of their creation."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Money:
-    """A subject's money: held from `created_at` to `ended_at`, where `charged_micros` are charged, or None released."""
+    """A subject's money: held from `created_at` to `ended_at`, then `charged_micros` charged, or released if None."""
 
     reference: str
     account_id: int
@@ -29,7 +29,7 @@ class Money:
 
 @dataclass(slots=True)
 class HistoryRows:
-    """What is to be written; `money` becomes holds and entries (`tools/seed/books.py`)."""
+    """Rows to write; `money` becomes holds and entries (`tools/seed/books.py`)."""
 
     tasks: list[Task] = field(default_factory=list)
     payloads: list[TaskPayload] = field(default_factory=list)
@@ -45,7 +45,7 @@ class HistoryRows:
     entries: list[LedgerEntry] = field(default_factory=list)
 
     def write(self) -> None:
-        """Ids that the database gives rise with time, as those of rows that came one by one."""
+        """Writes all rows. Ids that the database assigns rise with time, as if rows had come one by one."""
         for table in self._tables():
             if table:
                 type(table[0])._default_manager.bulk_create(table, batch_size=BATCH)
@@ -66,5 +66,5 @@ class HistoryRows:
 
 
 def by_age(task: Task) -> tuple[bool, str]:
-    """A task stands behind the one that it is a retry of."""
+    """Sorts tasks so that a retry follows the task that it repeats."""
     return task.retry_of is not None, task.pk

@@ -1,4 +1,4 @@
-"""What customers ask for: requests as they would be sent, examined and priced by the service itself."""
+"""Requests of the customers, as they would be sent, checked and priced by the service itself."""
 
 import random
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ REFERENCE = "https://assets.northlight.example/references/fox.png"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """One kind of request; `size` are the pixels of its files."""
+    """One kind of request; `size` is the pixel size of its files."""
 
     model: str
     modality: str
@@ -86,7 +86,7 @@ MURAL = Wish(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A wish of a key, as the service has examined it; `routes` are those that were kept, in their order."""
+    """A key's request as the service has examined it; `routes` are those it kept, in order."""
 
     caller: SeedCaller
     wish: Wish
@@ -99,7 +99,7 @@ class Order:
 
     @property
     def seconds(self) -> int:
-        """Of a film; 0 of pictures."""
+        """Returns a film's seconds; 0 for pictures."""
         return self.prepared.request.duration or 0
 
     @property
@@ -108,13 +108,13 @@ class Order:
         return {"plan": decision.plan.name, "routes": decision.trace}
 
     def params(self, prompt: str) -> dict[str, Any]:
-        """As a task keeps them."""
+        """Returns the params as a task stores them."""
         return stored_params.dump(self.prepared.request) | {"prompt": prompt}
 
 
 @dataclass(slots=True)
 class OrderBook:
-    """Each wish of each key is examined once."""
+    """Examines each request of each key once."""
 
     known: dict[tuple[int, int], Order] = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ class OrderBook:
 
 
 def examined(caller: SeedCaller, wish: Wish, prompt: str, **fields: Any) -> Order:
-    """Raises ApiError where the service would refuse it."""
+    """Examines the request. Raises ApiError if the service would refuse it."""
     document = {
         "model": wish.model,
         "modality": wish.modality,
@@ -149,12 +149,12 @@ def prompt(rng: random.Random, modality: str) -> str:
 
 
 def metadata(rng: random.Random) -> dict[str, Any] | None:
-    """Of every third task."""
+    """Returns the metadata that every third task has."""
     if rng.random() > 0.35:
         return None
     return {"order": f"A-{rng.randrange(10_000, 99_999)}", "team": rng.choice(("web", "print", "social"))}
 
 
 def strange_places(count: int) -> dict[int, str]:
-    """Which of so many tasks have a prompt of STRANGE: some of the last, so that they are on first pages."""
+    """Returns which of `count` tasks have a prompt of STRANGE: some of the last, so that first pages show them."""
     return {max(0, count - 3 - 4 * n): words for n, words in enumerate(STRANGE)}

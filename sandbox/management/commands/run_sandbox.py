@@ -1,4 +1,4 @@
-"""`manage.py run_sandbox`: the built-in provider in the foreground, until SIGTERM or SIGINT."""
+"""`manage.py run_sandbox`: runs the built-in provider in the foreground until SIGTERM or SIGINT."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -30,6 +30,6 @@ class Command(OneLineCommand):
             raise CommandError(f"cannot listen on {options['host']}:{options['port']}: {error.strerror}") from error
 
     def announce(self, origin: str) -> None:
-        """One line on stdout, at once."""
+        """Prints one line to stdout at once."""
         self.stdout.write(f"sandbox listening on {origin}")
         self.stdout.flush()

@@ -1,4 +1,4 @@
-"""Step 5: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
+"""Step 6: computes what a request will cost and what its result costs. Pure; integer micro-USD."""
 
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal

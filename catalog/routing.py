@@ -1,4 +1,4 @@
-"""Step 4: from a model's name to the routes that can run a request; what they cost is left to `prices`."""
+"""Step 5: from a model's name to the routes that can run a request; what they cost is left to `prices`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

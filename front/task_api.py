@@ -1,12 +1,13 @@
-"""Serves the Task API. A request goes through four stages, each together with others that wait for it:
+"""Steps 1 to 3, 8 and 9: serves the Task API. A request goes through four stages, each with others that wait for it:
 
 - authentication: one statement for a batch (`tasks_api/authentication.py`);
 - the task that it reads, if any: one statement for a batch;
 - its DRF view, on a thread, which ends in a response or in a `PendingSubmission`;
 - the draft of that is written together with others, and its outcome completes the response.
 
-Short requests take the first three stages in batches, on one thread for all. Any other request is authenticated first,
-and then its view has a thread of its account's share, for it may look up or store inputs, or read much.
+Short requests take the first three stages in batches: reads on one thread, submissions on another. Any other request is
+authenticated first, and then its view has a thread of its account's share, for it may look up or store inputs, or read
+much.
 """
 
 import contextvars
@@ -176,7 +177,8 @@ def _serve(
 
 
 def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:
-    """Where the database fails, each view says so."""
+    """Authenticate a batch and read its tasks. Where the database fails, its error stands in place of the rows, and
+    each view makes its response of it."""
     results = authentication.results_of_batch([call.scope for call in batch])
     wanted = {
         (result.outcome.caller.key_id, call.task_id)
@@ -191,7 +193,8 @@ def _read(batch: Sequence[ApiCall]) -> tuple[list[AuthResult], TasksRead]:
 
 
 def _served(call: ApiCall, result: AuthResult, tasks_read: TasksRead) -> HttpResponse | AuthResult | Exception:
-    """A replay reads its task, and a storage has to be looked at from time to time: neither is short."""
+    """The response of a short view. For any other the result of its authentication, with which it goes on to a thread
+    of its own: a replay reads its task, and the asset store is asked for its health from time to time."""
     is_replay = isinstance(result.outcome, Admission) and result.outcome.replay
     if is_replay or not (call.task_id or backends.health().is_known()):
         return result

@@ -1,4 +1,4 @@
-"""Step 10: tasks end. Status, ledger, result, paid call, event and callback row change in one transaction.
+"""Step 13: tasks end. Status, ledger, result, paid call, event and callback row change in one transaction.
 
 Only this module ends a task, and only `tasks/claims/queue.py` and `tasks/claims/starting.py` move one between queued
 and running. Each move is guarded by id and status, and those of a running task by its attempt too, so that a worker

@@ -1,4 +1,4 @@
-"""Step 8, the record of paid calls: the intent is committed before the call, a handle or the addresses of a result
+"""Step 11, the record of paid calls: the intent is committed before the call, a handle or the addresses of a result
 right after it.
 
 Only this module moves calls, and every move is in `CALL_TRANSITIONS`; when they are polled stands in `tasks/polls.py`.

@@ -1,4 +1,4 @@
-"""Step 1: authentication. Requests that come while a statement authenticates others go together into the next one
+"""Step 2: authentication. Requests that come while a statement authenticates others go together into the next one
 (`result`); those that are served in batches are authenticated by one statement of their batch (`results_of_batch`).
 
 No key is remembered. What came of it travels with the request to its view, where `TaskKeyAuthentication` raises it

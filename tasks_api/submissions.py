@@ -1,4 +1,4 @@
-"""Step 2: `POST /v1/tasks` and its quote, and the list of what was submitted.
+"""Step 3: `POST /v1/tasks` and its quote, and the list of what was submitted.
 
 A submission passes, in this order: authentication and a look for its Idempotency-Key, the key's scope, the form of the
 Idempotency-Key, the rate; then `post`: a replay is answered, a paused service refuses, and the body is examined,

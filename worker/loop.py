@@ -1,4 +1,4 @@
-"""Step 7, the process: lanes that claim, poll and sweep, a heartbeat, and an orderly end."""
+"""Step 10, the process: lanes that claim, poll and sweep, a heartbeat, and an orderly end."""
 
 import logging
 import threading

@@ -1,10 +1,10 @@
 """How few connections a process with many threads makes do with, and who gets one first.
 
 A pool serves in the order of asking, so behind a thousand threads that write at once everybody waits. Therefore each
-thread belongs to one of three kinds, which have doors of their own into the pool (`kind`): the heartbeat, and with it
+thread belongs to one of four kinds. Three have doors of their own into the pool (`kind`): the heartbeat, and with it
 the end of the lease; the lanes and groups, which do the work of many at once; and the crowd of all others. The pool is
-as large as all doors together, so who has passed a door finds a connection in it. The fourth kind, claims, is one
-within the lanes: those that wait for other workers' claims have one of the lanes' connections at most. Where such a
+as large as all doors together, so who has passed a door finds a connection in it. The fourth kind, claims, is
+within the lanes: claims that wait for other workers' claims have one of the lanes' connections at most. Where such a
 worker's machine is gone, the server learns it late, and the others go on meanwhile.
 
 Nobody waits for ever. A thread has one connection at most, asks for it while it holds none, and with it waits for

@@ -1,4 +1,4 @@
-"""Step 9: stores what a provider made as files of ours, and finds them again, also as inputs of later tasks.
+"""Step 12: stores what a provider made as files of ours, and finds them again, also as inputs of later tasks.
 
 The bytes lie in `storage/blobs.py`. `tasks/lifecycle.py` writes the rows, `tasks/assets/retention.py` marks those whose
 bytes it has deleted, `tasks/assets/links.py` shows them.

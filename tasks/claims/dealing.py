@@ -1,4 +1,4 @@
-"""Deals the free seats: round robin over keys within every limit. Without I/O; of equal routes it draws one."""
+"""Step 10: deals the free seats, round robin over keys within every limit. No I/O; of equal routes it draws one."""
 
 import random
 from collections.abc import Mapping, Sequence

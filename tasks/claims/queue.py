@@ -1,4 +1,4 @@
-"""Step 7: queued tasks get a worker, and go back to the queue when nothing can have been accepted upstream.
+"""Step 10: queued tasks get a worker, and go back to the queue when nothing can have been accepted upstream.
 
 A claim is one small transaction behind one advisory lock, so that limits are strict over any number of workers: they
 are counted from rows, after the lock, in a statement of their own (with the lock in the same statement the count would
@@ -98,8 +98,8 @@ _wide_looks = WideLooks()
 
 
 def claim(worker_id: str, *, seats: int, looks_first: bool = False) -> Claim:
-    """Give up to `seats` queued tasks to this worker. Who probably gets none `looks_first`, and takes the lock only
-    where there is something to take."""
+    """Give up to `seats` queued tasks to this worker. A worker that will probably get none
+    `looks_first`, and takes the lock only where there is something to take."""
     catalog = snapshot.latest()
     if looks_first and not (look := look_at(catalog, seats)).dealt:
         return Claim(tasks=(), stranded=look.stranded)
@@ -113,8 +113,7 @@ def claim(worker_id: str, *, seats: int, looks_first: bool = False) -> Claim:
 
 
 def look_at(catalog: Catalog, seats: int) -> Look:
-    """See who would get so many seats. All groups are looked at only where those whose turn it is have not taken a seat
-    for each of so many keys."""
+    """Deal `seats` among the groups of the keys whose turn it is. All groups are read only where seats are left."""
     first = _look(catalog, seats, most=seats + SPARE_GROUPS)
     if first.is_enough or not _wide_looks.is_due():
         return first

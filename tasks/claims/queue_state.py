@@ -1,4 +1,4 @@
-"""The state of the queue as a claim reads it: what waits, by key and open routes, and what the running tasks take.
+"""Step 10: the state of the queue as a claim reads it: what waits, by key and open routes, and what running tasks take.
 
 A group costs one probe of the claim index, however many tasks wait in it, and no more groups are read than a claim can
 use. What is taken is counted from rows.
@@ -69,7 +69,8 @@ FROM g
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """Each key's are here, or none of them. Without `is_all` there are more, of keys whose turn comes later."""
+    """The groups that a claim reads: all groups of a key, or none. Without `is_all` there are more keys, whose turn
+    comes later."""
 
     waiting: tuple[Waiting, ...]
     is_all: bool

@@ -1,4 +1,4 @@
-"""Step 7, the tasks of a claim: the oldest ones of the groups that got seats start, with all that running them needs.
+"""Step 10, the tasks of a claim: the oldest ones of the groups that got seats start, with all that running them needs.
 Inside the claim's transaction."""
 
 from collections.abc import Sequence

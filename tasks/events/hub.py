@@ -1,4 +1,4 @@
-"""Step 11, in memory: one reader per web process follows the events and tells every open stream and wait of them.
+"""Step 14, in memory: one reader per web process follows the events and tells every open stream and wait of them.
 
 It reads when it is woken (`common/concurrency/wakeups.py`): one small query, however many listen, and none while nobody
 does. Everything here runs on the event loop; a listener costs neither a thread nor a database connection.

@@ -1,4 +1,4 @@
-"""Step 11, in the database: reads which events are new, which a client has missed, which tasks were live at a cursor.
+"""Step 14, in the database: reads which events are new, which a client has missed, which tasks were live at a cursor.
 
 A cursor is an event's id. Ids are drawn before their transactions commit, so a lower one may appear after a higher
 one, or never: `id > last` would lose events. The mark of an `EventReader` is settled: whatever will ever be found up

@@ -1,4 +1,4 @@
-"""A submission before it is a row: prepared when its checks have passed, then a draft that is ready to be written."""
+"""Step 7: a submission before it is a row: prepared when its checks have passed, then a draft, ready to be written."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Steps 3 to 5: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
+"""Steps 4 to 6: the checks of a submission that need no lock, from its fields to its price, in the contract's order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

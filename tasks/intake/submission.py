@@ -1,4 +1,4 @@
-"""Step 6: drafts become queued tasks. One transaction writes their rows, holds and events.
+"""Step 8: drafts become queued tasks. One transaction writes their rows, holds and events.
 
 Drafts of many requests that come while a transaction runs go together into the next one. It takes those whose accounts
 are free; the others wait for theirs in lines of their own, on threads of the account's share. So nobody waits for an
@@ -98,8 +98,8 @@ _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="submission")
 _shared_line: Line = Gathering(_submit_shared, start=_thread.submit)
 _own_lines: AccountLines[Draft, Outcome] = AccountLines(_submit_own)
 together = _shared_line.held
-"""Drafts that are added during the block are written together after it: on this thread, unless a batch is at work; and
-those of accounts that have a line of their own, in that."""
+"""Write drafts that are added during the block together after it: on this thread, unless a batch is running. Drafts of
+an account that has a line of its own go into that line."""
 
 
 def submit_one(single: Draft) -> Outcome:

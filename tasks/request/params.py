@@ -1,4 +1,4 @@
-"""Step 3: validate `params` of any modality into a TaskRequest. Pure: its Data URLs are stored by the submission.
+"""Step 4: validate `params` of any modality into a TaskRequest. Pure: its Data URLs are stored by the submission.
 
 Which fields there are, `common/params/` declares; the bounds of a model (`catalog/runnable/bounds.py`) say what it
 takes of them.

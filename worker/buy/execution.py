@@ -1,4 +1,4 @@
-"""Claimed tasks on their way to their providers (step 8). What they need is read, and their intents are committed, for
+"""Claimed tasks on their way to their providers (step 11). What they need is read, and their intents are committed, for
 all of a claim together; then each is paid on a thread of its own.
 
 Reading and intents are `worker/buy/jobs.py`'s, the calls themselves `worker/buy/purchase.py`'s.
@@ -58,8 +58,8 @@ class Execution:
             self._is_stopping = True
 
     def note_slow(self) -> None:
-        """Have it recorded that the providers of tasks whose ends wait long have finished. Not of those whose group is
-        at work: it has locked them, and who records others would wait for it."""
+        """Record that the providers have finished the tasks whose ends have waited for a second. Tasks whose batch is
+        running are left out: it holds their locks, and the others would wait for them."""
         before = time.monotonic() - SLOW_SECONDS
         with self._changed:
             waiting = [key for key, (_, underway) in self._underway.items() if not underway.promise.running()]

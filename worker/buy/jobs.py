@@ -1,4 +1,4 @@
-"""Step 8, before the paid calls: the tasks of a claim become jobs and then purchases, whose intents are committed.
+"""Step 11, before the paid calls: the tasks of a claim become jobs and then purchases, whose intents are committed.
 
 All tasks of a claim take each step together. In place of a job or a purchase stands the reason why the task is not
 bought now, or not at all.
@@ -117,7 +117,7 @@ def prepare(tasks: Sequence[Claimed], worker_id: str) -> list[Purchase | Excepti
 
 
 def ready(tasks: Sequence[Claimed]) -> list[Purchase | Exception]:
-    """Read all that these tasks need before their intents."""
+    """Read all that these tasks need before their intents, and take the trial of a channel that rests."""
     return onward(reach, load(tasks))
 
 

@@ -1,4 +1,4 @@
-"""Step 8, the paid calls themselves: one, or several side by side where a protocol has no count.
+"""Step 11, the paid calls themselves: one, or several side by side where a protocol has no count.
 
 What a provider answers is recorded before anything else happens with it, together with the answers of other calls: a
 handle, or the addresses of a result. The bytes of a single result, which only this process has, are stored at once and
@@ -139,8 +139,8 @@ def record(purchase: Purchase, call_id: int, answer: Accepted | Done, connection
 
 
 def hand_over(purchase: Purchase, result: CallResult, connection: Connection) -> Underway | None:
-    """Bytes that nobody else has. That the provider has finished is recorded before anything ends: with the end itself
-    where they are stored at once, and while they are stored where that might take longer than the task has."""
+    """Deliver the bytes of an answer, which nobody else has. That the provider has finished is recorded before the task
+    ends. Usually it is recorded with the end. Where the copy may outlast the deadline, it is recorded at once."""
     job, terms, is_alone = purchase.job, purchase.job.terms, len(purchase.calls) == 1
     is_pressing = not is_alone or job.ends_at - time.monotonic() < PRESSING_SECONDS
     is_waited_for = heard(purchase, result.call_id) if is_pressing else cache(lambda: heard(purchase, result.call_id)())

@@ -1,4 +1,4 @@
-"""Step 9: what paid calls made is copied to our storage; until its task ends the call's row keeps it as its result."""
+"""Step 12: what paid calls made is copied to our storage; until its task ends the call's row keeps it as its result."""
 
 import logging
 import time
@@ -177,8 +177,8 @@ def tries(
     ends_at: Callable[[], float],
     most: int | None = None,
 ) -> Iterator[tuple[Copied, bool]]:
-    """One try after the other while our storage refuses, and whether it is the last before `ends_at`, which tells
-    a moment of time.monotonic, and is asked after each that met a fault."""
+    """Copy until our storage takes the outputs or time is up; each try, and whether it is the last. `ends_at` gives the
+    end by time.monotonic; it is asked after each try that met a fault."""
     for number in count():
         copied = make([result], adapter, connection, most=most, is_again=number > 0)
         seconds_left = ends_at() - GIVE_UP_SECONDS - time.monotonic() if copied.fault else 0.0

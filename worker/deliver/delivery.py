@@ -1,4 +1,5 @@
-"""The good end: copied results are charged by the frozen price, and the task succeeds. A result may also be lost.
+"""Steps 12 and 13, the good end: copied results are charged by the frozen price, and the task succeeds. A result may
+also be lost.
 
 Tasks that end well do so together: one transaction for all that come while another is at work."""
 

@@ -1,4 +1,4 @@
-"""Step 8 for asynchronous jobs: which polls are due, and asking for them in batches. A running task is a row meanwhile.
+"""Step 11 for asynchronous jobs: which polls are due, and asking for them in batches. A task is only a row then.
 
 `worker/follow/schedule.py` knows when each is due. What the answers mean is for `worker/follow/poll_results.py`. A job
 that is not over costs a share of two reads and no write, and the thread that asks for it needs no database connection.

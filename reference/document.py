@@ -58,7 +58,7 @@ def named(value: Any) -> Any:
     """Converts names to texts, as in JSON. Raises ValueError for a name that YAML reads as something else."""
     if isinstance(value, dict):
         if odd := [name for name in value if type(name) not in (str, int)]:
-            raise ValueError(f"{odd[0]!r} is no name: write it in quotes")
+            raise ValueError(f"{odd[0]!r} is not a name: put it in quotes")
         return {str(name): named(inner) for name, inner in value.items()}
     return [named(each) for each in value] if isinstance(value, list) else value
 
@@ -69,13 +69,13 @@ def joined(parts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
     whole: dict[str, Any] = {**root, **{section: {} for section in SECTIONS}}
     for name, part in [("root.yaml", {key: root[key] for key in root if key in SECTIONS}), *others]:
         if unknown := part.keys() - set(SECTIONS):
-            raise NameTaken(f"{name}: {sorted(unknown)[0]} belongs into root.yaml")
+            raise NameTaken(f"{name}: {sorted(unknown)[0]} belongs in root.yaml")
         for place, key, value in entries(part):
             target = whole
             for step in place:
                 target = target.setdefault(step, {})
             if key in target:
-                raise NameTaken(f"{name}: {'.'.join((*place, key))} is there already")
+                raise NameTaken(f"{name}: {'.'.join((*place, key))} is already defined")
             target[key] = value
     return whole
 

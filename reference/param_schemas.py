@@ -28,7 +28,7 @@ def filled(schema: Schema) -> Schema:
     for word, said in schema.items():
         more = MADE[word](said) if word in MADE else {word: said}
         if twice := more.keys() & whole.keys():
-            raise ValueError(f"{word} gives {', '.join(sorted(twice))} once more")
+            raise ValueError(f"{word} repeats {', '.join(sorted(twice))}")
         whole |= more
     return whole
 

@@ -134,7 +134,7 @@ class Reader:
         )
 
     def is_stream(self) -> bool:
-        """Whether the operation answers only with events."""
+        """Tells whether the operation answers only with events."""
         answers = (resolved(each, self.document) for each in self.says.get("responses", {}).values())
         return any([*answer.get("content", ())] == [EVENTS] for answer in answers)
 

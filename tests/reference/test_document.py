@@ -30,12 +30,12 @@ def test_two_files_may_share_a_path_but_not_a_method():
 
 @pytest.mark.parametrize("section", [{"webhooks": {"X": GET}}, {"components": {"schemas": {"X": {}}}}])
 def test_a_name_that_is_there_already_is_refused(section):
-    with pytest.raises(document.NameTaken, match=r"b\.yaml: .*X is there already"):
+    with pytest.raises(document.NameTaken, match=r"b\.yaml: .*X is already defined"):
         document.joined([ROOT, ("a.yaml", section), ("b.yaml", section)])
 
 
 def test_only_the_root_says_what_the_document_is():
-    with pytest.raises(document.NameTaken, match=r"a\.yaml: tags belongs into root\.yaml"):
+    with pytest.raises(document.NameTaken, match=r"a\.yaml: tags belongs in root\.yaml"):
         document.joined([ROOT, ("a.yaml", {"tags": []})])
 
 
@@ -51,7 +51,7 @@ def test_names_are_texts(tmp_path):
     file.write_text("paths:\n  /a: [{200: {}}]\n")
     assert document.read(file) == {"paths": {"/a": [{"200": {}}]}}
     file.write_text("off: {}\n")
-    with pytest.raises(ValueError, match="False is no name"):
+    with pytest.raises(ValueError, match="False is not a name"):
         document.read(file)
 
 

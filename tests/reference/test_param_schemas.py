@@ -36,5 +36,5 @@ def test_an_input_has_the_declared_types_and_roles():
 
 
 def test_a_field_that_is_written_beside_the_declared_ones_is_refused():
-    with pytest.raises(ValueError, match="properties gives properties once more"):
+    with pytest.raises(ValueError, match="properties repeats properties"):
         param_schemas.filled({"params-of": "image", "properties": {"mood": {"type": "string"}}})

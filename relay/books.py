@@ -69,7 +69,7 @@ def _give_up() -> None:
     try:
         lease.give_up()
     except AWAY as error:
-        logger.warning("the database is away, others wait for the lease to run out: %s", error)
+        logger.warning("the database is away, other processes wait for the lease to expire: %s", error)
 
 
 def _end(ending: CallEnding) -> "Future[bool]":

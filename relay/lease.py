@@ -68,7 +68,7 @@ class Lease:
         """Replaces the id after others have declared this process dead."""
         with self._lock:
             if self._id == process_id:
-                logger.error("this process was silent for too long: others end the relayed calls that it had until now")
+                logger.error("this process was silent for too long: other processes end its relayed calls")
                 self._renew()
 
     def give_up(self) -> None:

@@ -20,7 +20,7 @@ from relay.wire import upstream
 from relay.wire.upstream import Outgoing
 
 
-async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]) -> Answered:
+async def send_until_answered(run: CallRun, candidates: Candidates, *, headers: dict[str, str]) -> Answered:
     """Returns the first channel's answer, which the caller closes. `headers` are the client's. Raises CallFailed."""
     errors: list[UpstreamError] = []
     for candidate in candidates.ready:
@@ -38,28 +38,30 @@ async def first(run: CallRun, candidates: Candidates, *, headers: dict[str, str]
             errors.append(error)
             if not failover.may_go_on(error):
                 break
-    raise failover.failed(errors, candidates.resting, model=run.demand.asked.model)
+    raise failover.end_without_answer(errors, candidates.resting, model=run.demand.asked.model)
 
 
 async def _attempt(run: CallRun, candidate: Candidate, headers: dict[str, str], connect_seconds: float) -> Answered:
     """Sends the call to one channel. Raises UpstreamError after recording it."""
     attempt = run.begin(candidate)
     if attempt is None:
-        raise UpstreamError(ErrorKind.RATE_LIMITED, "too many calls wait for this channel here", retry_after=1.0)
+        raise UpstreamError(
+            ErrorKind.RATE_LIMITED, "too many calls of this process wait for this channel", retry_after=1.0
+        )
     try:
         async with asyncio.timeout_at(run.ends_at):
             answered = await _tried(run, attempt, headers, connect_seconds)
     except (UpstreamError, TimeoutError) as raised:
         error = raised if isinstance(raised, UpstreamError) else _late(attempt)
-        await run.refused(attempt, error)
+        await run.record_failure(attempt, error)
         raise error from raised
-    run.answered(attempt)
+    run.record_success(attempt)
     return answered
 
 
 def _late(attempt: Attempt) -> UpstreamError:
     kind = ErrorKind.AMBIGUOUS if attempt.was_sent else ErrorKind.TRANSIENT
-    return UpstreamError(kind, "no answer within the time of the call", code="time")
+    return UpstreamError(kind, "no answer within the call's time limit", code="time")
 
 
 async def _tried(run: CallRun, attempt: Attempt, headers: dict[str, str], connect_seconds: float) -> Answered:
@@ -114,4 +116,4 @@ async def _answered(run: CallRun, attempt: Attempt, outgoing: Outgoing) -> Answe
         upstream_model=attempt.upstream_model,
         payer=demand.caller.account_id,
     )
-    return await replies.answer_of(await upstream.post(outgoing), wanted)
+    return await replies.read_answer(await upstream.post(outgoing), wanted)

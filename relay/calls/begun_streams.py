@@ -28,7 +28,7 @@ class BegunStream:
             self.answer.close()
 
 
-async def more(stream: BegunStream) -> list[bytes]:
+async def next_frames(stream: BegunStream) -> list[bytes]:
     """Returns the next frames; none at the end. Raises UpstreamError if the stream breaks off or a frame never ends."""
     while piece := await _piece(stream):
         try:

@@ -68,7 +68,7 @@ class Content:
         self._body.close()
 
 
-async def understood(
+async def read_demand(
     content: Content, *, caller: RelayCaller, group: GroupEntry, family: Family, path: CallPath
 ) -> Demand:
     """Reads and prices the body. Raises the ApiError of the first check that fails."""

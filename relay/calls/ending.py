@@ -61,9 +61,7 @@ NOTHING = CallSettlement()
 LOSS = CallSettlement(is_loss=True)
 
 
-def settlement(
-    finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int
-) -> CallSettlement:
+def settle(finish: Finish, progress: Progress, asked: AskedCall, tariff: Tariff, *, reserved: int) -> CallSettlement:
     """Computes the charge for an ended call in micro-USD; `reserved` is its hold."""
     told = progress.usage if progress.usage and tariff.is_told_by(progress.usage) else None
     match finish:

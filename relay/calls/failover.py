@@ -54,7 +54,7 @@ class LateRefusal(UpstreamError):
     maybe_accepted = True
 
 
-def behind_a_part(error: UpstreamError) -> UpstreamError:
+def after_partial_answer(error: UpstreamError) -> UpstreamError:
     """Returns an error that followed part of the answer, as one after which no other channel is tried."""
     if not _is_of_request(error):
         return error.as_kind(ErrorKind.AMBIGUOUS)
@@ -71,7 +71,7 @@ def may_go_on(error: UpstreamError) -> bool:
     return error.kind in GOES_ON
 
 
-def failed(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model: str) -> CallFailed:
+def end_without_answer(errors: Sequence[UpstreamError], resting: Sequence[Resting], *, model: str) -> CallFailed:
     """Ends a call after its attempts' errors, in order, when no channel is left. `resting` are the channels that were
     not tried; `model` is the name that the client sent."""
     if not errors:
@@ -114,7 +114,7 @@ def explain_broken_stream(error: UpstreamError) -> ApiError:
 
 def _refusal(error: UpstreamError) -> UpstreamRefusal:
     """Passes on the provider's own words, which the client needs to fix its request."""
-    message = provider_words.shown(error.message) or "The provider refuses this request."
+    message = provider_words.clean(error.message) or "The provider refuses this request."
     error_type = "request_too_large" if error.http_status == TOO_LARGE else "invalid_request_error"
     param = error.param if isinstance(error, RefusedByUpstream) else None
     code = error.code if CODE.fullmatch(error.code) else ""

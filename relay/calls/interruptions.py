@@ -35,7 +35,7 @@ class Guard:
             self._interrupt()
 
     @contextmanager
-    def watching(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
+    def cancel_on_disconnect(self, leaving: Coroutine[Any, Any, None]) -> Iterator[None]:
         """Cancels the block once the client has left, unless an upstream has taken the call, and absorbs that
         cancellation at the end. Raises UpstreamUnavailable if this process stops while the client is connected and has
         read nothing."""

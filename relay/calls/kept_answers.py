@@ -65,7 +65,7 @@ class KeptAnswer:
             return error_kinds.parsed(self.read())
         self._file.flush()  # flushed, or its end would be missing in the map
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            return error_kinds.parsed(long_strings.without(mapped))
+            return error_kinds.parsed(long_strings.shorten(mapped))
 
     async def send(self, send: Send, headers: Headers) -> None:
         """Sends the answer; a slow client holds no thread."""

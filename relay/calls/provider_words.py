@@ -35,7 +35,7 @@ ACCOUNTS = (
 )
 
 
-def shown(message: str) -> str:
+def clean(message: str) -> str:
     """Returns what a client may read, at most LONGEST_MESSAGE characters."""
     cleaned = f" {redaction.clean(message)}"
     for account in ACCOUNTS:

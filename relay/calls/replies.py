@@ -19,7 +19,7 @@ MOST_HELD, MOST_HELD_BYTES = 100, 64 * 1024
 Answered = BegunStream | WholeAnswer
 
 
-async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
+async def read_answer(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
     """Reads the answer, which the caller closes. Raises UpstreamError, and closes the reply, if it is not a success."""
     try:
         if not 200 <= reply.status < 300:
@@ -32,14 +32,14 @@ async def answer_of(reply: UpstreamReply, wanted: WantedAnswer) -> Answered:
 
 async def _whole(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
     if not wanted.asked.is_free and beginnings.are_events(await beginnings.read_beginning(reply), _media_type(reply)):
-        return await streamed_answers.received(reply, wanted)
-    return await whole_answers.received(reply, wanted)
+        return await streamed_answers.read_answer(reply, wanted)
+    return await whole_answers.read_answer(reply, wanted)
 
 
 async def _stream(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
     begin = await beginnings.read_beginning(reply)
     if beginnings.are_json(begin):
-        return await whole_streams.make_stream(await whole_answers.received(reply, wanted), reply, wanted)
+        return await whole_streams.make_stream(await whole_answers.read_answer(reply, wanted), reply, wanted)
     if not beginnings.are_events(begin, _media_type(reply)):
         raise await _refusal(reply, wanted)
     return await _begun(reply, wanted)
@@ -74,7 +74,7 @@ async def _begun(reply: UpstreamReply, wanted: WantedAnswer) -> BegunStream:
         if reader.error is not None:
             raise reader.error
         if reader.is_whole:
-            answer = await whole_answers.in_frame(sse.data(frame) or b"", reply, wanted)
+            answer = await whole_answers.read_frame(sse.data(frame) or b"", reply, wanted)
             return await whole_streams.make_stream(answer, reply, wanted)
         if shown.strip():  # keep-alives may come in any number
             begun.shown.append(shown)
@@ -90,9 +90,9 @@ async def _goes_on(begun: BegunStream) -> bool:
     stream."""
     try:
         async with asyncio.timeout(times.BEAT_SECONDS if begun.shown else None):
-            begun.waiting.extend(await begun_streams.more(begun))
+            begun.waiting.extend(await begun_streams.next_frames(begun))
     except TimeoutError:
         return False
     if not begun.waiting:
-        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its first event", code="network")
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream ended before its first event", code="network")
     return True

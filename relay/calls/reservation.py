@@ -9,13 +9,13 @@ from relay.families import bounds
 from relay.families.base import TOOL_CALLS, AskedCall, Delivered
 
 PICTURE_TOKENS = 1_056
-"""Of a square picture of the middle quality, for an estimate."""
+"""Tokens of a square picture of medium quality, for an estimate."""
 SOUND_BYTES = 2_560
-"""Characters of base64 of one token of sound, for an estimate: a twenty-fifth of a second at 24 kHz and 16 bits."""
+"""Base64 characters of one token of sound, for an estimate: a twenty-fifth of a second at 24 kHz and 16 bits."""
 FOUND_TOKENS = 65_536
-"""What one call of a tool that the provider runs may bring into the prompt."""
+"""Tokens that one call of a provider's tool may add to the prompt."""
 FETCHES = frozenset({"web_fetch", "url_context"})
-"""Tools that bring whole documents, as long as the context of the model."""
+"""Tools that return whole documents, as long as the model's context."""
 
 
 def bound_micros(asked: AskedCall, tariff: Tariff, *, default_output: int) -> int:

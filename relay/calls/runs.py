@@ -75,7 +75,7 @@ class CallRun:
 
     @property
     def was_sent(self) -> bool:
-        """Whether an upstream may have accepted the call."""
+        """Tells whether an upstream may have accepted the call."""
         return self.attempt is not None and self.attempt.was_sent
 
     @property
@@ -91,7 +91,7 @@ class CallRun:
         """Headers of every answer once the call is booked."""
         return ((CALL_ID.lower().encode(), self.call_id.encode()),) if self.call_id else ()
 
-    def in_own_names(self, error: ApiError) -> ApiError:
+    def with_client_model(self, error: ApiError) -> ApiError:
         """Returns the error with the client's name for the model where it quotes the provider."""
         asked = self.demand.asked.model
         name = self.attempt.upstream_model if self.attempt else asked
@@ -143,7 +143,7 @@ class CallRun:
             in_flight.give_back(self._holder)
             self._holder = None
 
-    async def refused(self, attempt: Attempt, error: UpstreamError) -> None:
+    async def record_failure(self, attempt: Attempt, error: UpstreamError) -> None:
         """Records a failed attempt, which counts against its channel. Raises nothing."""
         self._tell(attempt, kind=error.kind.value, http_status=error.http_status, message=_clean(error))
         attempt.was_sent = self.is_lost = attempt.was_sent and error.maybe_accepted
@@ -152,13 +152,13 @@ class CallRun:
         except Exception:
             swallowed.note("relay.calls.channel_refusal")
 
-    def answered(self, attempt: Attempt) -> None:
+    def record_success(self, attempt: Attempt) -> None:
         """Records that the upstream answered properly."""
         self._tell(attempt, kind="answered")
         if relay_channels.is_marked(attempt.candidate):
-            _in_background(self._succeeded(attempt.candidate))
+            _in_background(self._note_success(attempt.candidate))
 
-    async def _succeeded(self, candidate: Candidate) -> None:
+    async def _note_success(self, candidate: Candidate) -> None:
         try:
             await threads.call(relay_channels.succeeded, candidate)
         except Exception:
@@ -169,7 +169,7 @@ class CallRun:
         channel = attempt.candidate.link.channel
         self._told.append({"channel_id": channel.id, "channel": channel.name, "seconds": seconds, **said})
 
-    def saw(self, reader: StreamReader) -> None:
+    def record_progress(self, reader: StreamReader) -> None:
         """Takes over what a stream has reported. The first usage is saved for whichever process ends the call if this
         one dies."""
         self.usage, self.delivered, self.has_failed = reader.usage, reader.delivered, reader.has_failed
@@ -195,7 +195,7 @@ class CallRun:
             usage=self.usage,
             delivered=self.delivered,
         )
-        settled = ending.settlement(finish, progress, demand.asked, demand.tariff, reserved=demand.reserved_micros)
+        settled = ending.settle(finish, progress, demand.asked, demand.tariff, reserved=demand.reserved_micros)
         return CallEnding(
             call_id=self.call_id,
             account_id=demand.caller.account_id,

@@ -44,8 +44,8 @@ async def serve(
     something was sent."""
     content, client = Content(body), RelayClient(send)
     guard = Guard(client)
-    with in_flight.slot(guard, caller.account_id), guard.watching(disconnected(receive)):
-        demand = await demands.understood(content, caller=caller, group=group, family=family, path=path)
+    with in_flight.slot(guard, caller.account_id), guard.cancel_on_disconnect(disconnected(receive)):
+        demand = await demands.read_demand(content, caller=caller, group=group, family=family, path=path)
         await _served(guard, CallRun(demand, content, client), _headers(scope, demand))
 
 
@@ -60,7 +60,7 @@ async def _served(guard: Guard, run: CallRun, headers: dict[str, str]) -> None:
     """Serves the call. Raises the ApiError for the client, naming the call."""
     candidates = await _candidates(run.demand)
     if not candidates.ready:
-        raise failover.failed([], candidates.resting, model=run.demand.asked.model).error
+        raise failover.end_without_answer([], candidates.resting, model=run.demand.asked.model).error
     await run.open(candidates.ready[0].link.channel.id)
     guard.run = run
     try:
@@ -93,7 +93,7 @@ async def _candidates(demand: Demand) -> Candidates:
 
 async def _relayed(guard: Guard, run: CallRun, candidates: Candidates, headers: dict[str, str]) -> None:
     """Sends the call and passes on the answer. Raises CallFailed until something was sent to the client."""
-    answered = await attempts.first(run, candidates, headers=headers)
+    answered = await attempts.send_until_answered(run, candidates, headers=headers)
     run.content.close()
     try:
         if isinstance(answered, BegunStream):
@@ -115,7 +115,7 @@ async def _interrupted(guard: Guard, run: CallRun) -> None:
     if not stops or run.has_ended:
         await run.end(Finish.UNKNOWN if run.is_lost else Finish.LEFT, CLIENT_LEFT)
     elif guard.relaying is not None:
-        await _last_words(guard.relaying, UpstreamUnknown(f"{STOPS} The answer is cut."))
+        await _last_words(guard.relaying, UpstreamUnknown(f"{STOPS} The answer was cut off."))
     else:
         error: ApiError = UpstreamUnknown() if run.was_sent else UpstreamUnavailable(STOPS)
         await run.end(Finish.UNKNOWN if run.was_sent else Finish.REFUSED, error.status)
@@ -132,4 +132,4 @@ async def _last_words(relaying: Relaying, error: ApiError) -> None:
 def _named(error: ApiError, run: CallRun) -> ApiError:
     if run.call_id:
         error.headers[CALL_ID] = run.call_id
-    return run.in_own_names(error)
+    return run.with_client_model(error)

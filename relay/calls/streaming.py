@@ -53,7 +53,7 @@ class Relaying:
         self._stream.close()
         has_left = self._run.client.has_left
         await self._run.end(Finish.LEFT if has_left else Finish.CUT, CLIENT_LEFT if has_left else OK)
-        await self._say_last(self._run.demand.family.error_frame(self._run.in_own_names(error)))
+        await self._say_last(self._run.demand.family.error_frame(self._run.with_client_model(error)))
 
     async def _pass_on(self) -> bytes:
         """Sends all frames but the last, which it returns. Raises UpstreamError if the stream breaks off."""
@@ -61,18 +61,18 @@ class Relaying:
         shown, frames = stream.shown, list(stream.waiting)
         while True:
             last = self._taken(frames, shown)
-            self._run.saw(reader)
+            self._run.record_progress(reader)
             await self._tell(shown)
             if reader.error is not None:
                 raise reader.error
             if reader.is_whole:  # too late, something was sent
-                raise UpstreamError(ErrorKind.AMBIGUOUS, "a whole answer stands in the middle of its stream")
+                raise UpstreamError(ErrorKind.AMBIGUOUS, "a whole answer came in the middle of the stream")
             if reader.is_over:
                 return last
             if not (frames := await self._more()):
                 if reader.can_end:
                     return b""
-                raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream has ended before its end", code="network")
+                raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream ended too early", code="network")
             shown = []
 
     def _taken(self, frames: Iterable[bytes], shown: list[bytes]) -> bytes:
@@ -91,7 +91,7 @@ class Relaying:
         while loop.time() < self._given_up_at(began):
             try:
                 async with asyncio.timeout(times.BEAT_SECONDS):
-                    frames = await begun_streams.more(self._stream)
+                    frames = await begun_streams.next_frames(self._stream)
             except TimeoutError:
                 if self._stream.reader.can_end:  # the upstream leaves its connection open after the last event
                     return []
@@ -99,7 +99,7 @@ class Relaying:
                 continue
             self._seconds_left -= loop.time() - began
             return frames
-        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream takes too long", code="time")
+        raise UpstreamError(ErrorKind.AMBIGUOUS, "the stream took too long", code="time")
 
     def _given_up_at(self, began: float) -> float:
         """Returns when a wait for the upstream that began at `began` ends."""
@@ -119,5 +119,5 @@ class Relaying:
 
     def _written(self, frames: Iterable[bytes]) -> bytes:
         if self._is_array:
-            return json_arrays.written(frames, has_elements=self._has_elements)
+            return json_arrays.write_elements(frames, has_elements=self._has_elements)
         return b"".join(frames)

@@ -22,7 +22,7 @@ from relay.wire import json_documents
 from relay.wire.upstream import UpstreamReply
 
 ERROR_BYTES = 64 * 1024
-TOO_DEEP = "the answer is too deep"
+TOO_DEEP = "the answer is nested too deeply"
 
 
 class WholeAnswer(KeptAnswer):
@@ -85,31 +85,31 @@ class WholeAnswer(KeptAnswer):
         """Returns the joined answer of these events."""
         document = wanted.family.joined(events)
         try:
-            self.replace(json_documents.written(document))
+            self.replace(json_documents.encode(document))
         except RecursionError as error:
             raise UpstreamError(ErrorKind.AMBIGUOUS, TOO_DEEP, code="size") from error
         return document
 
 
-async def received(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
+async def read_answer(reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
     """Reads the whole answer. Raises UpstreamError if it is not a success of the dialect."""
-    with begun(wanted.payer) as answer:
+    with collecting(wanted.payer) as answer:
         while piece := await reply.read():
             await answer.take(piece)
         await answer.examine(reply, wanted)
     return answer
 
 
-async def in_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
+async def read_frame(said: bytes, reply: UpstreamReply, wanted: WantedAnswer) -> WholeAnswer:
     """Reads a whole answer out of one stream frame. Raises UpstreamError as `received` does."""
-    with begun(wanted.payer) as answer:
+    with collecting(wanted.payer) as answer:
         await answer.take(said)
         await answer.examine(reply, wanted)
     return answer
 
 
 @contextmanager
-def begun(payer: Hashable) -> Iterator[WholeAnswer]:
+def collecting(payer: Hashable) -> Iterator[WholeAnswer]:
     """Yields an empty answer to fill; closes it if that fails."""
     answer = WholeAnswer(payer)
     try:

@@ -14,8 +14,8 @@ from common.strict_json import Trail
 from common.token_usage import TokenUsage
 
 TOOL_CALLS = 10
-"""The most calls of a tool that the provider runs, where the request does not say. Held, and sent upstream where the
-dialect has a field for it. Anthropic's loop ends after as many turns by itself."""
+"""Limit of tool calls that the provider runs if the request sets none: held, and sent upstream if the dialect has a
+field for it. Anthropic stops its loop after as many turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class RefusedField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCall:
-    """What a request asks for.
+    """Content of a request that the relay needs.
 
     `input_bound` and `input_estimate` count the tokens of everything measured in bytes: at most, and likely.
     `pictures_in` pictures are counted separately, inline or by address, as are files that are neither text nor
@@ -106,7 +106,7 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """What an answer contains, for an estimate: bytes of text, arguments and thoughts, pictures, and sound in base64
+    """Amounts in an answer, for an estimate: bytes of text, arguments and thoughts, pictures, and sound in base64
     characters."""
 
     output_bytes: int = 0
@@ -116,7 +116,8 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a call goes: the group's platform, the channel's base URL and credential, and the model's name there."""
+    """Destination of a call: the group's platform, the channel's base URL and credential, and the model's name
+    there."""
 
     platform: str
     base_url: str
@@ -132,22 +133,22 @@ class StreamReader(Protocol):
         """Returns the latest usage, which counts everything so far."""
 
     can_end: bool
-    """Whether the end of the stream, now, is a proper end."""
+    """Tells whether the stream may properly end now."""
     is_over: bool
-    """The frame taken last was the last one: nothing that costs comes after it."""
+    """Tells whether the latest frame was the last one that may cost anything."""
 
     @property
     def delivered(self) -> Delivered:
         """Returns what has arrived so far, for an estimate without usage."""
 
     has_begun: bool
-    """Something has come that may cost: until then the call may go to another upstream."""
+    """Tells whether anything has arrived that may cost; until then the call may go to another upstream."""
     has_failed: bool
-    """The answer says itself that it has failed: it is charged by its usage, or not at all."""
+    """Tells whether the answer reports a failure: it is charged by its usage, or not at all."""
     is_whole: bool
-    """The frame taken last is a whole answer, in the place of a stream."""
+    """Tells whether the latest frame is a whole answer instead of a stream."""
     error: UpstreamError | None
-    """What the frame taken last says went wrong, classified as a paid call's refusal is; None while all is well."""
+    """Error in the latest frame, classified like the refusal of a paid call; None if all is well."""
 
     def take(self, frame: bytes) -> bytes:
         """Returns the client's version of the frame: usually the same bytes, none if the client did not ask for it.

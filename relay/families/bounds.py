@@ -4,10 +4,10 @@ A token of text has at least one byte. Pictures and files are counted separately
 """
 
 TOOL_TOKENS = 2_048
-"""What providers add to a prompt that comes with tools."""
+"""Tokens that providers add to a prompt with tools."""
 BYTES_PER_TOKEN = 4
 THING_TOKENS = 1_000
-"""Of a picture or another file, likely."""
+"""Likely tokens of a picture or another file."""
 
 
 def text_tokens(size: int, *, has_tools: bool) -> int:

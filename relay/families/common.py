@@ -18,19 +18,19 @@ class CommonFamily:
     """Base of a Family; class attributes say where dialects differ."""
 
     platform: ClassVar[str]
-    """Whose dialect it is: how it takes its credential."""
+    """Platform of the dialect, which decides how it takes its credential."""
     error_path: ClassVar[str]
-    """A path of the dialect: its errors look like this one's."""
+    """A path of the dialect, which decides the shape of its errors."""
     error_event: ClassVar[str] = ""
     words: ClassVar[refusals.ErrorWords]
     passed_on: ClassVar[tuple[str, ...]] = ()
-    """The client's own headers that go upstream, beside those of the body."""
+    """Client headers that go upstream, besides those of the body."""
     name_path: ClassVar[tuple[str, ...]] = ("model",)
-    """Where a whole answer names the model."""
+    """Path of the model's name in a whole answer."""
     member: ClassVar[str]
-    """The field in which every whole answer has its list."""
+    """Field with the list in every whole answer."""
     counted: ClassVar[str] = ""
-    """Where the dialect counts tokens for nothing: the field of the answer that tells them."""
+    """Field with the count in answers of the dialect's free token counting."""
 
     def document(self, raw: bytes, path: CallPath) -> dict[str, Any]:
         return fields.json_object(raw, path.content_type)

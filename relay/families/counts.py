@@ -12,13 +12,13 @@ from common.token_usage import TokenUsage
 from relay.families.fields import mapping
 
 MOST_TOKENS = 10**12
-"""As which every larger count is taken: more than any call holds, and columns add millions of them up."""
+"""Cap for every larger count: more than any call has, and safe when columns add up millions of them."""
 INPUTS = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "audio_input_tokens",
     "image_input_tokens", "cached_kinds",
 )  # fmt: skip
 MOST_NAMES = 100
-"""Fields of one usage that are kept of a stream's events."""
+"""Most fields of one usage that are kept from a stream's events."""
 
 
 def whole(value: Any) -> int | None:

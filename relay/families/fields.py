@@ -52,7 +52,7 @@ def checked_model(name: Any) -> str:
     if not isinstance(name, str) or not name or len(name) > LONGEST_MODEL or not name.isprintable():
         raise refusal("model", f"must be a text of 1 to {LONGEST_MODEL} printable characters")
     if name != name.strip():
-        raise refusal("model", "must have no blanks around it")
+        raise refusal("model", "must not begin or end with white space")
     return name
 
 
@@ -97,7 +97,7 @@ def query(sent: str, known: Collection[str]) -> dict[str, str]:
     found = dict(parse_qsl(sent, keep_blank_values=True))
     for name in found:
         if name not in known:
-            raise refusal(strict_json.field("", name), "is no query parameter of this endpoint")
+            raise refusal(strict_json.field("", name), "is not a query parameter of this endpoint")
     return found
 
 

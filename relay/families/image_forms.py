@@ -31,9 +31,9 @@ class FormFields(dict[str, Any]):
                 self.setdefault(part.name, "" if part.is_file else _value(part))
                 continue
             if part.is_file:  # some servers accept a file in place of a text
-                raise InvalidRequest(f"{part.name} must be no file.", param=part.name)
+                raise InvalidRequest(f"{part.name} must not be a file.", param=part.name)
             if part.name in self and not part.name.endswith(LIST):
-                raise InvalidRequest(f"{part.name} comes twice.", param=part.name)
+                raise InvalidRequest(f"{part.name} must not be given twice.", param=part.name)
             self[part.name] = _value(part)
             if part.name == "model" and raw[slice(*span)] == part.content:
                 self.model_span = span

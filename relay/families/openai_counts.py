@@ -32,7 +32,7 @@ def usages(document: Any) -> Iterator[dict[str, Any]]:
     yield from (mapping(choice.get("usage")) for choice in mappings(mapping(document).get("choices"))[:1])
 
 
-def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+def read_tokens(usage: Mapping[str, Any]) -> TokenUsage | None:
     """Returns the tokens of a usage; None if it reports none."""
     beside, given, made = (usage,), _details(usage, GIVEN_DETAILS), _details(usage, MADE_DETAILS)
     found = ToldCounts(
@@ -47,16 +47,16 @@ def told(usage: Mapping[str, Any]) -> TokenUsage | None:
         images_out=counts.part(made, "image_tokens"),
         audio_out=counts.part(made, "audio_tokens"),
     )
-    return told_counts.believed(found)
+    return told_counts.reconcile(found)
 
 
 def find_usage(document: Any, asked: AskedCall, shown: Mapping[str, int]) -> TokenUsage | None:
     """Returns an answer's first usage with tokens, and with the tools that it reports or that the answer has
     `shown`."""
     for usage in usages(document):
-        if found := told(usage):
-            return tool_counts.put_in(found, tool_counts.most(shown, tool_counts.requests_told(usage, asked)))
-    return tool_counts.put_in(None, shown)
+        if found := read_tokens(usage):
+            return tool_counts.add_calls(found, tool_counts.larger(shown, tool_counts.count_reported(usage, asked)))
+    return tool_counts.add_calls(None, shown)
 
 
 def _details(usage: Mapping[str, Any], names: tuple[str, ...]) -> list[dict[str, Any]]:

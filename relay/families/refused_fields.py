@@ -11,7 +11,7 @@ from common.strict_json import Trail
 from common.strict_json import path as path_of
 from relay.families.base import RefusedField
 
-COSTS = "costs beyond the prices of this model"
+COSTS = "may cost more than the prices of this model cover"
 FOREIGN = "names an object of the operator's account with the provider"
 TIERS = ("auto", "default", "standard_only", "flex")
 USUAL_CACHE = "30m"
@@ -20,19 +20,19 @@ IMAGE_INPUT = "image_input"
 UNSOLD = {
     AUDIO_INPUT: "is sound, which has no price (audio_input) for this model",
     AUDIO_OUTPUT: "asks for sound, which has no price (audio_output) for this model",
-    LONG_CACHE: "asks for a longer cache than five minutes, which has no price (cache_write_1h) for this model",
+    LONG_CACHE: "asks for a cache longer than five minutes, which has no price (cache_write_1h) for this model",
 }
 
 
-def says(value: Any) -> bool:
+def is_set(value: Any) -> bool:
     """Tells whether a field is set. An empty object is: `web_search_options: {}` requests a search."""
     return not (value is None or value is False or value == [])
 
 
-def given(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
+def find_set(document: Mapping[str, Any], names: Collection[str], reason: str) -> Iterator[RefusedField]:
     """Returns the top-level fields of these names that are set."""
     for name in names:
-        if says(document.get(name)):
+        if is_set(document.get(name)):
             yield RefusedField(name=name, path=name, reason=reason, value=document[name])
 
 
@@ -49,7 +49,7 @@ def kinds_of_output(value: Any, trail: Trail, usual: Collection[str]) -> Iterato
     listed = value if isinstance(value, list) else [] if value is None else [value]
     kinds = {str(kind).strip().upper() for kind in listed}
     if any("AUDIO" in kind for kind in kinds):
-        yield from unsold([trail], AUDIO_OUTPUT)
+        yield from refuse_unpriced([trail], AUDIO_OUTPUT)
     elif not kinds <= set(usual):
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=COSTS)
 
@@ -62,13 +62,13 @@ def cache_options(document: Mapping[str, Any]) -> Iterator[RefusedField]:
         yield RefusedField(name=name, path=f"{name}.{key}", reason=COSTS)
 
 
-def costly(trails: Iterable[Trail]) -> Iterator[RefusedField]:
+def refuse_costly(trails: Iterable[Trail]) -> Iterator[RefusedField]:
     """Refuses the fields at these paths, which no price covers."""
     for trail in trails:
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=COSTS)
 
 
-def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
+def refuse_unpriced(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
     """Refuses the fields at these paths, which use an amount that not every price has."""
     for trail in trails:
         name = next(step for step in reversed(trail) if isinstance(step, str))
@@ -76,7 +76,7 @@ def unsold(trails: Iterable[Trail], amount: str) -> Iterator[RefusedField]:
         yield RefusedField(name=name, path=path, reason=UNSOLD[amount], amount=amount)
 
 
-def foreign(trails: Iterable[Trail]) -> Iterator[RefusedField]:
+def refuse_foreign(trails: Iterable[Trail]) -> Iterator[RefusedField]:
     """Refuses the fields at these paths, which name objects of the operator's account."""
     for trail in trails:
         yield RefusedField(name=str(trail[-1]), path=path_of(trail), reason=FOREIGN)

@@ -34,14 +34,14 @@ class ToldCounts(NamedTuple):
 
     @property
     def is_beyond_input(self) -> bool:
-        """Whether cache tokens are not part of the input: they exceed it, or the dialect counts them apart and the
-        total does not show otherwise."""
+        """Tells whether cache tokens are not part of the input: they exceed it, or the dialect counts them apart and
+        the total does not show otherwise."""
         asked = self.input or 0
         is_shown_inside = self.total is not None and self.total == asked + (self.output or 0)
         return self.through_cache > asked or (self.is_cache_beside and not is_shown_inside)
 
 
-def believed(told: ToldCounts) -> TokenUsage | None:
+def reconcile(told: ToldCounts) -> TokenUsage | None:
     """Returns the usage with no part larger than its whole; None if it reports that nothing was used."""
     given, made = _sums(told)
     if not (given or made):

@@ -117,10 +117,10 @@ def count_later_candidates(
     """Counts a stream's calls after its next chunk: grounding is repeated in chunks, code is sent once."""
     found, code = count_candidates(candidates, asked, asked_before), _as_asked("code_execution", asked)
     run = known.get(code, 0) + found.get(code, 0)
-    return {**most(known, found), **({code: run} if run else {})}
+    return {**larger(known, found), **({code: run} if run else {})}
 
 
-def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
+def count_reported(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
     """Returns the calls that a usage reports."""
     if not asked.tools:
         return {}
@@ -128,17 +128,17 @@ def requests_told(usage: Mapping[str, Any], asked: AskedCall) -> dict[str, int]:
     return _named(told, asked)
 
 
-def most(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+def larger(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
     """Returns the larger of two counts of the same calls, by tool."""
     return {name: max(one.get(name, 0), other.get(name, 0)) for name in {**one, **other}}
 
 
-def both(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
+def sum_calls(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, int]:
     """Adds further calls to calls."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
-def put_in(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | None:
+def add_calls(usage: TokenUsage | None, tools: Mapping[str, int]) -> TokenUsage | None:
     """Adds the calls to the usage, or makes one of them alone if no tokens are reported."""
     tools = {name: number for name, number in tools.items() if number > 0}
     if not tools:

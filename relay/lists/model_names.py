@@ -61,7 +61,7 @@ async def _looked_up(group: GroupEntry, catalog_version: int) -> ListedModels:
 
 async def _listed(group: GroupEntry, catalog_version: int) -> ListedModels:
     candidates = await _candidates(group, catalog_version)
-    told = await asyncio.gather(*(upstream_lists.told(candidate, group.platform) for candidate in candidates))
+    told = await asyncio.gather(*(upstream_lists.list_names(candidate, group.platform) for candidate in candidates))
     public = (_public(candidate.link, names or ()) for candidate, names in zip(candidates, told, strict=True))
     names = dict.fromkeys(name for names in public for name in names)
     is_whole = len(candidates) == len(group.channels) and None not in told

@@ -29,7 +29,7 @@ logger = logging.getLogger("darkroom.relay")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformList:
-    """Where a platform's list is, and how its names are read. All its channels speak `dialect`."""
+    """A platform's list of models: its path, and how its names are read. All its channels speak `dialect`."""
 
     dialect: str
     url: Callable[[Endpoint], str]
@@ -40,7 +40,7 @@ def _listed(models: Any, name: str) -> list[str]:
     """Returns the models' names where they have one. Raises TypeError for an invalid list."""
     names = [found for model in mappings(models) if is_name(found := model.get(name))]
     if not names and models != []:
-        raise TypeError("the list of models is none")
+        raise TypeError("the list of models is invalid")
     return names
 
 
@@ -68,7 +68,7 @@ PLATFORMS = {
 }
 
 
-async def told(candidate: Candidate, platform: str) -> list[str] | None:
+async def list_names(candidate: Candidate, platform: str) -> list[str] | None:
     """Returns the names that the channel lists within five seconds, at most 5,000; None without an answer."""
     channel, listed = candidate.link.channel, PLATFORMS[platform]
     endpoint = Endpoint(

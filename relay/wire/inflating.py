@@ -23,7 +23,7 @@ class Inflated:
     def __init__(self, coding: str, read: Callable[[], Awaitable[bytes]]) -> None:
         """Raises BadCompression for an unknown compression."""
         if coding.strip().lower() not in CODINGS:
-            raise BadCompression("the answer is compressed in an unknown way")
+            raise BadCompression("the compression of the answer is unknown")
         self._compressed = read
         self._inflater = zlib.decompressobj(ANY_HEADER)
 
@@ -41,4 +41,4 @@ class Inflated:
         try:
             return self._inflater.decompress(rest, PIECE_BYTES) if rest else self._inflater.flush()
         except zlib.error as error:
-            raise BadCompression("the answer is badly compressed") from error
+            raise BadCompression("the compression of the answer is broken") from error

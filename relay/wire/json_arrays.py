@@ -10,7 +10,7 @@ BETWEEN: Final = b",\r\n"
 END: Final = b"]"
 
 
-def written(frames: Iterable[bytes], *, has_elements: bool) -> bytes:
+def write_elements(frames: Iterable[bytes], *, has_elements: bool) -> bytes:
     """Returns what these frames append to an array, begun or not: their data, unchanged JSON. A frame without an event
     leaves only a blank line."""
     pieces: list[bytes] = []

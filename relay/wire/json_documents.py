@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 
-def written(document: Any) -> bytes:
+def encode(document: Any) -> bytes:
     """Encodes the document in UTF-8, with numbers that JSON lacks as null. Raises RecursionError if it is too deep."""
     try:
         return json.dumps(document, allow_nan=False, ensure_ascii=False).encode()

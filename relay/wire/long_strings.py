@@ -12,7 +12,7 @@ LOOKED_AT = 1024
 OF_TEXT = (b" ", b"\\", b"\n")
 
 
-def without(raw: bytes | mmap.mmap) -> bytes:
+def shorten(raw: bytes | mmap.mmap) -> bytes:
     """Shortens every JSON string that is longer than 64 KiB and does not begin like text. Other bytes than JSON give
     bytes that are not JSON either."""
     kept: list[bytes] = []

@@ -59,7 +59,7 @@ class Lookup:
         except OSError as error:
             found = error
         except UnicodeError:
-            found = OSError("the host name is none")
+            found = OSError("the host name is invalid")
         finally:
             OPERATORS.give_back(self._host)
         with suppress(RuntimeError):  # the loop is closed

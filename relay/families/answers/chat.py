@@ -17,7 +17,7 @@ IN_OTHERS = frozenset(TEXTS)
 
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
-    citing = sum(map(tool_counts.cites, said(document, "message")))
+    citing = sum(map(tool_counts.cites, messages(document, "message")))
     return openai_counts.find_usage(document, asked, tool_counts.count_citing(citing, asked))
 
 
@@ -25,8 +25,8 @@ def delivered(document: Any) -> Delivered:
     written = sum(written_in(choice, "message") for choice in choices(document))
     return Delivered(
         output_bytes=written,
-        pictures=pictures.count_in_messages(said(document, "message")),
-        sound_bytes=sounds.measure_messages(said(document, "message")),
+        pictures=pictures.count_in_messages(messages(document, "message")),
+        sound_bytes=sounds.measure_messages(messages(document, "message")),
     )
 
 
@@ -34,7 +34,7 @@ def choices(document: Any) -> list[dict[str, Any]]:
     return mappings(mapping(document).get("choices"))
 
 
-def said(document: Any, name: str) -> Iterator[dict[str, Any]]:
+def messages(document: Any, name: str) -> Iterator[dict[str, Any]]:
     """Returns the messages of an answer's choices, or the deltas of a chunk's."""
     return (mapping(choice.get(name)) for choice in choices(document))
 

@@ -19,7 +19,7 @@ MODALITIES = {"IMAGE": 2, "AUDIO": 4}
 
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     run = tool_counts.count_candidates(joined(document).get("candidates"), asked)
-    return tool_counts.put_in(_greatest(document), run)
+    return tool_counts.add_calls(_greatest(document), run)
 
 
 def delivered(document: Any) -> Delivered:
@@ -55,11 +55,11 @@ def is_told(candidate: Mapping[str, Any]) -> bool:
     return bool(candidate.get("content") or candidate.get("finishReason"))
 
 
-def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+def read_tokens(usage: Mapping[str, Any]) -> TokenUsage | None:
     """Returns the tokens of a usage; None if it reports none. Thoughts are not among the candidates' tokens, nor tool
     results among the prompt's."""
     given = [counts.count(usage, name) for name in ("promptTokenCount", "toolUsePromptTokenCount")]
-    return told_counts.believed(
+    return told_counts.reconcile(
         ToldCounts(
             input=None if given == [None, None] else sum(number or 0 for number in given),
             output=counts.count(usage, "candidatesTokenCount"),
@@ -82,7 +82,7 @@ def _greatest(document: Any) -> TokenUsage | None:
     greatest: TokenUsage | None = None
     for chunk in mappings(document) or [mapping(document)]:
         known = counts.completed(known, mapping(chunk.get("usageMetadata")))
-        if later := told(known):
+        if later := read_tokens(known):
             greatest = counts.greater(greatest, later)
     return greatest
 

@@ -17,7 +17,7 @@ def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     """Returns the usage; of the pictures alone if no tokens are reported."""
     answer = mapping(document)
     made = min(sum(map(pictures.is_item, mappings(answer.get("data")))), asked.images)
-    return with_pictures(told(mapping(answer.get("usage"))), made, answer)
+    return with_pictures(read_tokens(mapping(answer.get("usage"))), made, answer)
 
 
 def delivered(document: Any, asked: AskedCall) -> Delivered:
@@ -25,9 +25,9 @@ def delivered(document: Any, asked: AskedCall) -> Delivered:
     return Delivered(pictures=used.images if used else 0)
 
 
-def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+def read_tokens(usage: Mapping[str, Any]) -> TokenUsage | None:
     """Returns the tokens of a usage, None if it reports none. Output tokens are of pictures unless reported as text."""
-    found = openai_counts.told(usage)
+    found = openai_counts.read_tokens(usage)
     if found is None:
         return None
     details = usage.get("output_tokens_details")

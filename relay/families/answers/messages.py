@@ -20,7 +20,7 @@ ARGUMENTS = frozenset({"input"})
 def usage(document: Any, asked: AskedCall) -> TokenUsage | None:
     used = mapping(mapping(document).get("usage"))
     run = tool_counts.count_blocks(mapping(document).get("content"), asked)
-    return tool_counts.put_in(told(used), tool_counts.most(run, tool_counts.requests_told(used, asked)))
+    return tool_counts.add_calls(read_tokens(used), tool_counts.larger(run, tool_counts.count_reported(used, asked)))
 
 
 def delivered(document: Any) -> Delivered:
@@ -29,14 +29,14 @@ def delivered(document: Any) -> Delivered:
     return Delivered(output_bytes=written + sum(map(hidden_bytes, mappings(blocks))))
 
 
-def told(usage: Mapping[str, Any]) -> TokenUsage | None:
+def read_tokens(usage: Mapping[str, Any]) -> TokenUsage | None:
     """Returns the tokens of a usage; None if it reports none."""
     if counts.count(usage, INPUT[0]) is None and counts.count(usage, OUTPUT[0]) is None:
-        return openai_counts.told(usage)
+        return openai_counts.read_tokens(usage)
     compacted = [item for item in mappings(usage.get("iterations")) if item.get("type") == "compaction"]
     counted = [usage, *compacted]  # the sums leave out what a compaction uses
     written = [_written(one) for one in counted]
-    return told_counts.believed(
+    return told_counts.reconcile(
         ToldCounts(
             input=_sum(counted, INPUT),
             output=_sum(counted, OUTPUT),

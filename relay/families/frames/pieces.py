@@ -7,7 +7,7 @@ from typing import Any
 from relay.families.fields import index_of, mappings
 
 Key = Callable[[Mapping[str, Any], int, dict[Hashable, "Pieces"]], Hashable]
-"""Which one an item is, from its own fields, its place in its list, and those that are known."""
+"""Key of an item, from its own fields, its position in its list, and the known items."""
 
 
 def by_index(item: Mapping[str, Any], place: int, _: object = None) -> int:

@@ -28,9 +28,9 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     is_stream = fields.flag(document, "stream")
     options = fields.optional_object(document, "stream_options")
     limits = {limit for name in LIMITS if (limit := fields.count(document, name))}
-    held = contents.found(document, ROOTS)
+    held = contents.find_contents(document, ROOTS)
     run = list(_providers(document))
-    return reading.asked(
+    return reading.build_call(
         document,
         raw,
         held,
@@ -52,14 +52,14 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
     """Returns the fields that pass only where opened."""
     return [
-        *refused_fields.given(document, PRICED_APART, COSTS),
+        *refused_fields.find_set(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
         *_more_answers(document),
         *_caches(document),
         *(_refusal(tool) for tool in _providers(document)),
         *_amounts(document, held),
-        *refused_fields.costly(held.costly),
-        *refused_fields.foreign(held.stored),
+        *refused_fields.refuse_costly(held.costly),
+        *refused_fields.refuse_foreign(held.stored),
     ]
 
 
@@ -95,13 +95,13 @@ def _thoughts(document: Mapping[str, Any]) -> int:
 
 
 def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
-    listed = tools.listed(document.get("tools"))
-    return tools.unknown(listed, is_chat_clients, openai_tools.CLIENTS, openai_tools.PROVIDERS)
+    listed = tools.list_tools(document.get("tools"))
+    return tools.find_unknown(listed, is_chat_clients, openai_tools.CLIENTS, openai_tools.PROVIDERS)
 
 
 def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
-    yield from tools.providers(tools.listed(document.get("tools")), is_chat_clients)
-    if refused_fields.says(document.get(SEARCH_OPTIONS)):
+    yield from tools.find_provider_tools(tools.list_tools(document.get("tools")), is_chat_clients)
+    if refused_fields.is_set(document.get(SEARCH_OPTIONS)):
         yield ProviderTool(kind=SEARCH, trail=(SEARCH_OPTIONS,), limit=1)
 
 
@@ -111,23 +111,23 @@ def _refusal(tool: ProviderTool) -> RefusedField:
 
 def _amounts(document: Mapping[str, Any], held: contents.Contents) -> Iterator[RefusedField]:
     """Returns uses of amounts that not every price has, and of output kinds that none has."""
-    if refused_fields.says(document.get("audio")):
-        yield from refused_fields.unsold([("audio",)], AUDIO_OUTPUT)
+    if refused_fields.is_set(document.get("audio")):
+        yield from refused_fields.refuse_unpriced([("audio",)], AUDIO_OUTPUT)
     yield from refused_fields.kinds_of_output(document.get("modalities"), ("modalities",), USUAL_OUTPUT)
-    yield from refused_fields.unsold(held.sounds, AUDIO_INPUT)
-    own = contents.long_caches(document, tools.listed(document.get("tools")))
-    yield from refused_fields.unsold([*own, *held.long_caches], LONG_CACHE)
+    yield from refused_fields.refuse_unpriced(held.sounds, AUDIO_INPUT)
+    own = contents.long_caches(document, tools.list_tools(document.get("tools")))
+    yield from refused_fields.refuse_unpriced([*own, *held.long_caches], LONG_CACHE)
 
 
 def _more_answers(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     """Refuses `best_of`, which makes more answers than it returns."""
     wanted = document.get("n") if isinstance(document.get("n"), int) else 1
     if document.get("best_of") not in (None, 0, 1, wanted):
-        yield RefusedField(name="best_of", path="best_of", reason="makes more answers than n says")
+        yield RefusedField(name="best_of", path="best_of", reason="makes more answers than n")
 
 
 def _caches(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     google = fields.mapping(fields.mapping(document.get("extra_body")).get("google"))
-    if refused_fields.says(google.get("cached_content")):
-        yield from refused_fields.foreign([("extra_body", "google", "cached_content")])
+    if refused_fields.is_set(google.get("cached_content")):
+        yield from refused_fields.refuse_foreign([("extra_body", "google", "cached_content")])
     yield from refused_fields.cache_options(document)

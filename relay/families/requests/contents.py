@@ -20,7 +20,7 @@ TOOL_CALLS = frozenset({"functioncall", "functionresponse", "toolcall", "toolres
 
 @dataclass(slots=True)
 class Contents:
-    """What was found, and where. `inline_bytes` counts base64 pictures and files, which are not text. `costly` are
+    """Findings with their paths. `inline_bytes` counts base64 pictures and files, which are not text. `costly` are
     fields that no price covers, `addresses` Google's `fileData`, `definitions` tools within the conversation."""
 
     pictures: int = 0
@@ -46,7 +46,7 @@ class Contents:
             self.sounds.append(trail)
 
 
-def found(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
+def find_contents(document: Mapping[str, Any], roots: Collection[str]) -> Contents:
     """Searches the fields of these names."""
     contents = Contents()
     waiting = list(_fields((), {root: document.get(root) for root in roots}, ""))[::-1]
@@ -75,7 +75,7 @@ def long_caches(document: Mapping[str, Any], tools: Iterable[tuple[Trail, Any]])
 
 
 Found = tuple[Trail, Mapping[str, Any], str, Any, bool]
-"""A field: where it stands, in which object, its name, its value, and whether it is inside of a thing that counts."""
+"""A field: its path, its object, its name, its value, and whether it is inside a counted item."""
 
 
 def _judge(contents: Contents, trail: Trail, key: str, value: Any, holder: Mapping[str, Any]) -> bool:

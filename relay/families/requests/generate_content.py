@@ -51,9 +51,9 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     choices = [
         fields.count(config, name, most=MOST_CANDIDATES, parent=parent) or 1 for name in _spellings("candidateCount")
     ]
-    held = contents.found(document, ROOTS)
+    held = contents.find_contents(document, ROOTS)
     run = list(tools.list_google_tools(document.get("tools")))
-    return reading.asked(
+    return reading.build_call(
         document,
         raw,
         held,
@@ -99,7 +99,7 @@ def checked_model(name: str) -> str:
     InvalidRequest."""
     name = fields.checked_model(MODELS.sub("", fields.checked_model(name)))
     if any(part in ("", ".", "..") for part in name.split("/")):
-        raise fields.refusal("model", "is no name of a model")
+        raise fields.refusal("model", "is not a model name")
     return name
 
 
@@ -116,32 +116,34 @@ def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     (_, outer), *inner = _requests(document)
     found = [*_refused_fields(outer, held)]
     for _, counted in inner:
-        found += _refused_fields(counted, contents.found(counted, ROOTS))
+        found += _refused_fields(counted, contents.find_contents(counted, ROOTS))
     return found
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[RefusedField]:
     yield from REQUEST.unknown(document)
-    for trail, entry in tools.listed(document.get("tools")):
+    for trail, entry in tools.list_tools(document.get("tools")):
         if isinstance(entry, dict):
             yield from google_tools.TOOL.unknown(entry, trail)
 
 
 def _refused_fields(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
     for name in ACCOUNTS_OWN:
-        yield from refused_fields.given(document, _spellings(name), FOREIGN)
+        yield from refused_fields.find_set(document, _spellings(name), FOREIGN)
     for name in _spellings("serviceTier"):
         yield from refused_fields.beyond(document, name, USUAL_TIERS)
     for tool in tools.list_google_tools(document.get("tools")):
         yield tool.refusal()
     for parent, name, value in _settings(document, PRICED_APART):
-        if refused_fields.says(value):
-            yield from refused_fields.costly([(parent, name)])
+        if refused_fields.is_set(value):
+            yield from refused_fields.refuse_costly([(parent, name)])
     yield from _amounts(document, held)
     for trail, address in held.addresses:
         if not addresses.is_public(address):
-            yield RefusedField(name="fileData", path=strict_json.path(trail), reason="names no public http(s) address")
-    yield from refused_fields.foreign(held.stored)
+            yield RefusedField(
+                name="fileData", path=strict_json.path(trail), reason="must have a public http(s) address"
+            )
+    yield from refused_fields.refuse_foreign(held.stored)
 
 
 def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
@@ -151,9 +153,9 @@ def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedFie
         kinds = ["AUDIO" if str(kind) == SOUND_NUMBER else kind for kind in listed]
         yield from refused_fields.kinds_of_output(kinds, (parent, name), USUAL_OUTPUT)
     for parent, name, value in _settings(document, ("speechConfig",)):
-        if refused_fields.says(value):
-            yield from refused_fields.unsold([(parent, name)], AUDIO_OUTPUT)
-    yield from refused_fields.unsold(held.sounds, AUDIO_INPUT)
+        if refused_fields.is_set(value):
+            yield from refused_fields.refuse_unpriced([(parent, name)], AUDIO_OUTPUT)
+    yield from refused_fields.refuse_unpriced(held.sounds, AUDIO_INPUT)
 
 
 def _settings(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
@@ -170,7 +172,7 @@ def _refuse_another(document: Mapping[str, Any], model: str) -> None:
     for trail, asked in _requests(document):
         if asked.get("model") not in (None, model, resource(model)):
             path = strict_json.path((*trail, "model"))
-            raise InvalidRequest(f"{path} must be the model of the path.", param=path)
+            raise InvalidRequest(f"{path} must be the model in the path.", param=path)
 
 
 def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:
@@ -178,7 +180,7 @@ def _either(document: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]
     upstream might read the other one."""
     json_name, other = _spellings(name)
     if document.get(json_name) is not None and document.get(other) is not None:
-        raise fields.refusal(other, f"is {json_name} a second time")
+        raise fields.refusal(other, f"repeats {json_name}")
     given = json_name if document.get(other) is None else other
     return given, fields.optional_object(document, given)
 

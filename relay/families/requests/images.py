@@ -17,7 +17,7 @@ from relay.wire import splicing
 ROOTS = ("image", "images", "mask", "markup")
 MOST_PICTURES = 128
 PARTIAL_TOKENS = 100
-"""Of output, for each picture that a stream shows before it is done."""
+"""Output tokens of each preview in a stream."""
 MOST_PARTIALS = 100
 # An svg is made by a second paid model, and an animation is several pictures.
 PRICED_APART = ("svg", "frame_count")
@@ -47,8 +47,8 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     fields.query(path.query, ())
     unknown = _known(document).unknown(document)
     pictures = fields.count(document, "n", most=MOST_PICTURES) or 1
-    held = contents.found(document, ROOTS)
-    return reading.asked(
+    held = contents.find_contents(document, ROOTS)
+    return reading.build_call(
         document,
         raw,
         document.contents if isinstance(document, FormFields) else held,
@@ -66,10 +66,10 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 def _refused(document: Mapping[str, Any], held: contents.Contents) -> list[RefusedField]:
     """Returns the fields that pass only where opened."""
     return [
-        *refused_fields.given(document, PRICED_APART, COSTS),
+        *refused_fields.find_set(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "output_format", USUAL_FORMATS),
         *_by_piece(document),
-        *refused_fields.foreign(held.stored),
+        *refused_fields.refuse_foreign(held.stored),
     ]
 
 

@@ -76,15 +76,15 @@ class DialectFields:
             if name in self._names:
                 continue
             if (known := self._folded.get(folded(name))) is not None:
-                raise _refusal((*trail, name), f"is {known} in another writing")
+                raise _refusal((*trail, name), f"is another spelling of {known}")
             if value is not None and not self._others_pass:
-                found.append(unknown((*trail, name), value))
+                found.append(refuse_unknown((*trail, name), value))
 
     def _refuse_twice(self, document: Mapping[str, Any], trail: Trail) -> None:
         for name, value in document.items():
             other = self._spellings.get(name)
             if other is not None and value is not None and document.get(other) is not None:
-                raise _refusal((*trail, other), f"is {name} a second time")
+                raise _refusal((*trail, other), f"repeats {name}")
 
     def _add(self, names: Collection[str]) -> None:
         if self._two_spellings:
@@ -93,7 +93,7 @@ class DialectFields:
         self._folded = {folded(name): name for name in self._names}
 
 
-def unknown(trail: Trail, value: Any) -> RefusedField:
+def refuse_unknown(trail: Trail, value: Any) -> RefusedField:
     """Refuses a field that no table has. Operators list it by its path without indexes: `tools[].name`."""
     path = strict_json.path(trail)
     return RefusedField(name=without_numbers(path), path=path, reason=UNKNOWN, value=value)

@@ -27,7 +27,7 @@ BINARY = ("JVBER", "UEsD", "iVBOR", "/9j/", "R0lGOD", "UklGR", "SUQz", "T2dnU", 
 
 SOUND_BEGINNINGS = ("SUQz", "T2dnU", "ZkxhQ")  # MP3, Ogg, FLAC
 WAVE = "QVZF"
-"""The last three letters of "WAVE", where a RIFF file that is no film has them."""
+"""Base64 of the last three letters of "WAVE" in a RIFF file, which then is no film."""
 
 PICTURES = frozenset({"imageurl", "image", "images", "imagedata", "inputimage", "mask", "markup"})
 SOUNDS = frozenset({"inputaudio", "audio", "audios", "audiourl", "audiodata"})
@@ -37,9 +37,9 @@ FILES = frozenset(
 )
 INLINE, SOURCE, STORED, RESULT = "inlinedata", "source", "fileid", "result"
 BARE = frozenset({"data", "url", "uri", "base64"})
-"""They hold one only in a part whose type says so."""
+"""Fields that hold a file only in a part whose type says so."""
 KEYS = PICTURES | SOUNDS | FILES | BARE | {INLINE, SOURCE, STORED, RESULT}
-"""All that may hold one."""
+"""All fields that may hold a file."""
 KIND_FIELDS = frozenset({"mimetype", "mediatype", "contenttype"})
 NAME_FIELDS = frozenset({"filename", "displayname"})
 # Types of parts that may be a picture, beside those with "image" in the type.
@@ -47,7 +47,7 @@ PICTURE_TYPES = ("", "text", "input_text", "message", "computer_screenshot")
 
 
 class ContentKind(Enum):
-    """What an item counts as."""
+    """Ways to count an item."""
 
     PICTURE = 1
     FILE = 2

@@ -33,7 +33,7 @@ CLOSED_BETAS = re.compile(
 )
 # Clients that send every beta they know, and go on without those that are missing.
 AGENT_BETA = "claude-code-"
-BETA_REASON = "may cost beyond the prices of this model, or keep something in the operator's account"
+BETA_REASON = "may cost more than the prices of this model cover, or keep something in the operator's account"
 ANTHROPIC_BETA = "anthropic-beta"
 
 
@@ -41,11 +41,11 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     """Reads the call. Raises InvalidRequest."""
     if fields.query(path.query, QUERY).get("beta") not in (None, "true"):
         raise fields.refusal("beta", "must be true")
-    held = contents.found(document, ROOTS)
+    held = contents.find_contents(document, ROOTS)
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document, held)]
     is_free = path.path.endswith(COUNTING)
     run = list(_providers(document, held))
-    return reading.asked(
+    return reading.build_call(
         document,
         raw,
         held,
@@ -66,13 +66,13 @@ def _refused(document: Mapping[str, Any], path: CallPath, held: Contents) -> lis
     """Returns the fields that pass only where opened."""
     return [
         *_thread(document),
-        *refused_fields.given(document, PRICED_APART, COSTS),
+        *refused_fields.find_set(document, PRICED_APART, COSTS),
         *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
         *refused_fields.beyond(document, "speed", ("standard",)),
         *refused_fields.beyond(document, "inference_geo", USUAL_REGIONS),
         *(_refusal(tool) for tool in _providers(document, held)),
         *_amounts(document, held),
-        *refused_fields.foreign(held.stored),
+        *refused_fields.refuse_foreign(held.stored),
         *_betas(path.betas),
     ]
 
@@ -95,24 +95,24 @@ def _betas(betas: Sequence[str]) -> Iterator[RefusedField]:
 
 
 def _thread(document: Mapping[str, Any]) -> Iterator[RefusedField]:
-    if refused_fields.says(document.get("thread")):
+    if refused_fields.is_set(document.get("thread")):
         yield RefusedField(name="thread", path="thread", reason=THREAD, details=THREAD_DETAILS)
 
 
 def _tools(document: Mapping[str, Any], held: Contents) -> Iterator[Listed]:
     """Returns the tools of the request and those within the conversation."""
-    yield from tools.listed(document.get("tools"))
+    yield from tools.list_tools(document.get("tools"))
     yield from held.definitions
 
 
 def _unknown_of_tools(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     listed = _tools(document, held)
-    return tools.unknown(listed, is_anthropic_clients, anthropic_tools.CLIENTS, anthropic_tools.PROVIDERS)
+    return tools.find_unknown(listed, is_anthropic_clients, anthropic_tools.CLIENTS, anthropic_tools.PROVIDERS)
 
 
 def _providers(document: Mapping[str, Any], held: Contents) -> Iterator[ProviderTool]:
-    yield from tools.providers(_tools(document, held), is_anthropic_clients)
-    if refused_fields.says(document.get(MCP_SERVERS)):
+    yield from tools.find_provider_tools(_tools(document, held), is_anthropic_clients)
+    if refused_fields.is_set(document.get(MCP_SERVERS)):
         yield ProviderTool(kind="mcp", trail=(MCP_SERVERS,))
 
 
@@ -129,8 +129,8 @@ def _refusal(tool: ProviderTool) -> RefusedField:
 
 def _amounts(document: Mapping[str, Any], held: Contents) -> Iterator[RefusedField]:
     own = contents.long_caches(document, _tools(document, held))
-    yield from refused_fields.unsold(held.sounds, AUDIO_INPUT)
-    yield from refused_fields.unsold([*own, *held.long_caches], LONG_CACHE)
+    yield from refused_fields.refuse_unpriced(held.sounds, AUDIO_INPUT)
+    yield from refused_fields.refuse_unpriced([*own, *held.long_caches], LONG_CACHE)
 
 
 def _is_compacted(document: Mapping[str, Any]) -> bool:

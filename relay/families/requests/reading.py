@@ -10,7 +10,7 @@ from relay.families.refused_fields import AUDIO_INPUT, IMAGE_INPUT
 from relay.families.requests.contents import Contents
 
 
-def asked(
+def build_call(
     document: Mapping[str, Any],
     raw: bytes,
     contents: Contents,

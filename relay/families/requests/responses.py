@@ -32,7 +32,7 @@ USUAL_MODES = ("standard",)
 ITSELF = 'send the items themselves, with store: false and include: ["reasoning.encrypted_content"]'
 STORED_ITEM = f"names an item that is stored with the provider: {ITSELF}"
 STORED_RESPONSE = f"names a response that is stored with the provider: {ITSELF}"
-GOES_ON = "would go on after this call"
+GOES_ON = "would continue after this call"
 ACCOUNTS = "depends on the operator's account with the provider"
 
 
@@ -40,10 +40,10 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
     """Reads the call. Raises InvalidRequest."""
     fields.query(path.query, ())
     unknown = [*FIELDS.unknown(document), *_unknown_of_tools(document)]
-    held = contents.found(document, ROOTS)
+    held = contents.find_contents(document, ROOTS)
     most = fields.count(document, MOST_CALLS, most=tools.MOST_CALLS)
     run = list(_providers(document))
-    return reading.asked(
+    return reading.build_call(
         document,
         raw,
         held,
@@ -63,18 +63,18 @@ def read(document: Mapping[str, Any], raw: bytes, path: CallPath) -> AskedCall:
 def _refused(document: Mapping[str, Any], held: Contents) -> list[RefusedField]:
     """Returns the fields that pass only where opened."""
     return [
-        *refused_fields.given(document, ("background", "background_options"), GOES_ON),
-        *refused_fields.given(document, ("previous_response_id", "conversation"), STORED_RESPONSE),
-        *refused_fields.given(document, ("access_programs",), ACCOUNTS),
+        *refused_fields.find_set(document, ("background", "background_options"), GOES_ON),
+        *refused_fields.find_set(document, ("previous_response_id", "conversation"), STORED_RESPONSE),
+        *refused_fields.find_set(document, ("access_programs",), ACCOUNTS),
         *refused_fields.beyond(document, "service_tier", refused_fields.TIERS),
         *_mode(document),
         *refused_fields.cache_options(document),
         *_objects(document),
         *(tool.refusal() for tool in _providers(document)),
         *_stored(document),
-        *refused_fields.unsold(held.sounds, AUDIO_INPUT),
-        *refused_fields.costly(held.costly),
-        *refused_fields.foreign(held.stored),
+        *refused_fields.refuse_unpriced(held.sounds, AUDIO_INPUT),
+        *refused_fields.refuse_costly(held.costly),
+        *refused_fields.refuse_foreign(held.stored),
     ]
 
 
@@ -85,10 +85,10 @@ def with_limit(raw: bytes, limit: int) -> bytes:
 
 def _tools(document: Mapping[str, Any]) -> Iterator[Listed]:
     """Returns the tools of the request and those that are input items."""
-    yield from tools.listed(document.get("tools"))
+    yield from tools.list_tools(document.get("tools"))
     for trail, item in _with_tools(document):
         if item.get("type") != LISTED_ONLY:
-            yield from tools.listed(item["tools"], trail)
+            yield from tools.list_tools(item["tools"], trail)
 
 
 def _with_tools(document: Mapping[str, Any]) -> Iterator[tuple[Trail, dict[str, Any]]]:
@@ -111,16 +111,16 @@ def _unknown_of_tools(document: Mapping[str, Any]) -> list[RefusedField]:
         tool
         for trail, item in _with_tools(document)
         if item.get("type") == LISTED_ONLY
-        for tool in tools.listed(item["tools"], trail)
+        for tool in tools.list_tools(item["tools"], trail)
     ]
     return [
-        *tools.unknown(_tools(document), is_openai_clients, openai_tools.CLIENTS, openai_tools.PROVIDERS),
-        *tools.unknown(told, is_openai_clients, openai_tools.LISTED, openai_tools.LISTED),
+        *tools.find_unknown(_tools(document), is_openai_clients, openai_tools.CLIENTS, openai_tools.PROVIDERS),
+        *tools.find_unknown(told, is_openai_clients, openai_tools.LISTED, openai_tools.LISTED),
     ]
 
 
 def _providers(document: Mapping[str, Any]) -> Iterator[ProviderTool]:
-    return tools.providers(_tools(document), is_openai_clients)
+    return tools.find_provider_tools(_tools(document), is_openai_clients)
 
 
 def _mode(document: Mapping[str, Any]) -> Iterator[RefusedField]:
@@ -134,7 +134,7 @@ def _objects(document: Mapping[str, Any]) -> Iterator[RefusedField]:
         if fields.optional_object(document, name).get(key) is not None:
             yield RefusedField(name=name, path=f"{name}.{key}", reason=FOREIGN)
     for trail, tool in _tools(document):
-        yield from refused_fields.foreign((*trail, *inner) for inner in _names_account_objects(tool))
+        yield from refused_fields.refuse_foreign((*trail, *inner) for inner in _names_account_objects(tool))
 
 
 def _names_account_objects(tool: Any) -> Iterator[Trail]:
@@ -144,7 +144,7 @@ def _names_account_objects(tool: Any) -> Iterator[Trail]:
     if isinstance(tool.get("container"), str):
         yield ("container",)
     for parent, name in OF_ACCOUNT:
-        if refused_fields.says(fields.mapping(tool.get(parent)).get(name)):
+        if refused_fields.is_set(fields.mapping(tool.get(parent)).get(name)):
             yield parent, name
 
 

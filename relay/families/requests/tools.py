@@ -27,7 +27,7 @@ ANTHROPIC_CLIENTS = re.compile(r"custom|(?:bash|text_editor|computer|memory)_\d+
 GOOGLE_CLIENTS = ("functionDeclarations", "computerUse")
 
 Listed = tuple[Trail, Any]
-"""A tool where it stands."""
+"""A tool with its path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,13 @@ class ProviderTool:
 
     def refusal(self, name: str = "tools") -> RefusedField:
         """Returns the refusal for a tool that no price opens."""
-        shown = f"the tool {self.kind}" if self.kind else "a tool of no kind that this service knows"
+        shown = f"the tool {self.kind}" if self.kind else "a tool of an unknown type"
         cure = f"it needs a price in tool_prices of this group{HINTS.get(self.name, '')}, or leave it out"
         reason = f"is {shown}, which the provider runs: {cure}"
         return RefusedField(name=name, path=strict_json.path(self.trail), reason=reason, tool=self.kind)
 
 
-def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
+def list_tools(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
     """Yields a list's tools and those nested in them, as in a namespace. Raises InvalidRequest if it is no list of
     tools."""
     if value is not None and not isinstance(value, (list, dict)):
@@ -61,10 +61,10 @@ def listed(value: Any, trail: Trail = ("tools",)) -> Iterator[Listed]:
         where = (*trail, index)
         yield where, tool
         if isinstance(tool, dict):
-            yield from listed(tool.get("tools"), (*where, "tools"))
+            yield from list_tools(tool.get("tools"), (*where, "tools"))
 
 
-def unknown(
+def find_unknown(
     tools: Iterable[Listed], is_clients: Callable[[Any], bool], clients: DialectFields, providers: DialectFields
 ) -> list[RefusedField]:
     """Yields unknown fields of tools, which may hide a cost, above all in a client's tool. Raises InvalidRequest for
@@ -75,7 +75,7 @@ def unknown(
     ]
 
 
-def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Iterator[ProviderTool]:
+def find_provider_tools(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Iterator[ProviderTool]:
     """Yields the tools that the provider runs."""
     for trail, tool in tools:
         if not is_clients(tool):
@@ -85,7 +85,7 @@ def providers(tools: Iterable[Listed], is_clients: Callable[[Any], bool]) -> Ite
 
 def list_google_tools(value: Any) -> Iterator[ProviderTool]:
     """Yields the tools of Google's list, whose entries hold tools by name."""
-    for trail, entry in listed(value):
+    for trail, entry in list_tools(value):
         if not isinstance(entry, dict):
             yield ProviderTool(kind="", trail=trail)
             continue

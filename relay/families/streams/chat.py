@@ -50,7 +50,9 @@ class ChatReader(FrameReader):
 
     def _carries(self, document: Mapping[str, Any]) -> bool:
         """Tells whether a chunk holds more than the speaker's role."""
-        said = [value for delta in answers.said(document, "delta") for name, value in delta.items() if name != "role"]
+        said = [
+            value for delta in answers.messages(document, "delta") for name, value in delta.items() if name != "role"
+        ]
         return bool(self.usage or self._choices.ended or any(said) or self._output.written_bytes)
 
     def _framed(self, frame: SeenFrame) -> bytes:
@@ -69,9 +71,9 @@ class ChatReader(FrameReader):
             return super()._other(frame)
         self.is_over = self.can_end = True
         if not self.has_begun:
-            self._fail("the stream has ended without an answer")
+            self._fail("the stream ended without an answer")
         elif self._is_in_call:
-            self._fail("the stream has ended inside of a tool's arguments")
+            self._fail("the stream ended inside a tool's arguments")
         return b"" if self.error else frame.raw
 
     def _watch(self, frame: SeenFrame) -> bool:
@@ -84,9 +86,9 @@ class ChatReader(FrameReader):
         if is_told:
             self._take_usage(frame.document)
         if b'"images"' in seen or b'"image_url"' in seen or b'"output_image"' in seen:
-            self._output.add(0, pictures.count_in_messages(answers.said(frame.document, "delta")))
+            self._output.add(0, pictures.count_in_messages(answers.messages(frame.document, "delta")))
         if b'"audio"' in seen:
-            self._output.add(sound_bytes=sounds.measure_messages(answers.said(frame.whole, "delta")))
+            self._output.add(sound_bytes=sounds.measure_messages(answers.messages(frame.whole, "delta")))
         if self._asked.tools and b'"annotations"' in seen:
             self._take_citations(frame.document)
         if FINISHED.search(seen):
@@ -114,6 +116,6 @@ class ChatReader(FrameReader):
 
     def _take_usage(self, chunk: Mapping[str, Any]) -> None:
         for told in openai_counts.usages(chunk):
-            if self._usage.learn(told, openai_counts.told):
-                self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
+            if self._usage.learn(told, openai_counts.read_tokens):
+                self._usage.count_at_least(tool_counts.count_reported(told, self._asked))
                 return

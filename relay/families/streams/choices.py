@@ -20,12 +20,12 @@ class Choices:
 
     @property
     def are_enough(self) -> bool:
-        """Whether as many answers have ended as were asked for."""
+        """Tells whether as many answers have ended as were asked for."""
         return len(self.ended) >= self._asked
 
     @property
     def have_all_ended(self) -> bool:
-        """Whether all answers seen have ended."""
+        """Tells whether all answers seen have ended."""
         return self.seen <= self.ended
 
     def see(self, choices: Any) -> None:

@@ -15,7 +15,7 @@ MEMBERS = ("candidates", "choices", "promptFeedback", "response", "type", "usage
 Found = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 
-def told(frame: SeenFrame, found: Found, *, is_first: bool) -> Mapping[str, Any] | None:
+def find_frame_error(frame: SeenFrame, found: Found, *, is_first: bool) -> Mapping[str, Any] | None:
     """Returns the frame's error in the shape of the vendor's error answers; None without one. `found` extracts the
     error from a document that may hold one."""
     if b"error" in frame.seen:

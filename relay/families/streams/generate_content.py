@@ -51,7 +51,7 @@ class CandidatesReader(FrameReader):
         if LATER_CANDIDATE.search(seen):
             self._see(frame.document)
         if TOLD.search(seen):
-            self._usage.learn(mapping(frame.document.get("usageMetadata")), answers.told)
+            self._usage.learn(mapping(frame.document.get("usageMetadata")), answers.read_tokens)
         if any(mark in seen for mark in GROUNDS):
             candidates = frame.document.get("candidates")
             known, self._queries = self._queries, self._queries | tool_counts.queries(candidates)
@@ -79,7 +79,7 @@ class CandidatesReader(FrameReader):
         """Tells whether the frame fits the client's array. A chunk that is not JSON would spoil the array, so it is an
         error."""
         if not isinstance(error_kinds.parsed(frame.said), dict):
-            self._fail("a chunk of the stream is no JSON object")
+            self._fail("a chunk of the stream is not a JSON object")
         return self.error is None
 
     def _end(self, chunk: Mapping[str, Any]) -> None:

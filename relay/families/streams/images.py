@@ -48,7 +48,7 @@ class ImagesReader(FrameReader):
         self._is_by_item = self._is_by_item or not is_end
         self._completed += int(is_end)
         self._made = min(self._made + int(event.get("type") not in FAILED and is_item(event)), self._asked.images)
-        known, told = self.usage or TokenUsage(), answers.told(mapping(event.get("usage"))) or TokenUsage()
+        known, told = self.usage or TokenUsage(), answers.read_tokens(mapping(event.get("usage"))) or TokenUsage()
         self._usage.total = answers.with_pictures(_sum(known, told), self._made, event)
         self._output.pictures = self._made
         self.is_over = self.can_end = is_end and (self._is_by_item or self._completed >= self._asked.images)

@@ -67,8 +67,8 @@ class MessagesReader(FrameReader):
         told = mapping(event.get("usage") or mapping(event.get("message")).get("usage"))
         if event.get("type") == "message_start":
             told = {name: count for name, count in told.items() if name not in OUTPUTS}
-        if self._usage.learn(told, answers.told):
-            self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
+        if self._usage.learn(told, answers.read_tokens):
+            self._usage.count_at_least(tool_counts.count_reported(told, self._asked))
 
     def _take_block(self, block: Mapping[str, Any]) -> None:
         """Counts a block sent whole: a tool's input, or hidden content."""

@@ -33,11 +33,11 @@ class FrameReader:
         "can_end", "error", "has_begun", "has_failed", "is_over", "is_whole",
     )  # fmt: skip
     own: ClassVar[re.Pattern[bytes]]
-    """Finds what only a frame of the dialect has."""
+    """Matches every frame of the dialect, and no other."""
     texts: ClassVar[re.Pattern[bytes] | None] = None
     """Finds the texts that the model has written in a frame (output.texts)."""
     has_types: ClassVar[bool] = True
-    """Whether each event has a type; unknown types pass once the stream has begun."""
+    """Tells whether each event has a type; unknown types pass once the stream has begun."""
 
     def __init__(self, asked: AskedCall, upstream_model: str, *, words: ErrorWords, name_path: tuple[str, ...]) -> None:
         self._asked, self._words = asked, words
@@ -90,7 +90,7 @@ class FrameReader:
             return self._refused({"message": said.decode(errors="replace")})
         if not said.startswith(b"{"):
             return BLANK_LINE
-        self._fail("a frame of the stream is no JSON")
+        self._fail("a frame of the stream is not JSON")
         return b""
 
     def _other_object(self, frame: SeenFrame, document: Mapping[str, Any]) -> bytes:
@@ -102,7 +102,7 @@ class FrameReader:
         return frame.raw if self.has_types and self._is_begun else self._refused(document)
 
     def _error(self, frame: SeenFrame) -> Mapping[str, Any] | None:
-        return frame_errors.told(frame, self._error_in, is_first=not self._is_begun)
+        return frame_errors.find_frame_error(frame, self._error_in, is_first=not self._is_begun)
 
     def _refused(self, error: Mapping[str, Any]) -> bytes:
         self.error, self.is_over, self.can_end = read_error_frame(self._words, error), True, False

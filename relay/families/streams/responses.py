@@ -72,8 +72,8 @@ class ResponsesReader(FrameReader):
         """Reads the last event, which may hold output that no earlier event had."""
         response = mapping(event.get("response"))
         for told in (mapping(response.get("usage")), mapping(event.get("usage"))):
-            if self._usage.learn(told, openai_counts.told):
-                self._usage.count_at_least(tool_counts.requests_told(told, self._asked))
+            if self._usage.learn(told, openai_counts.read_tokens):
+                self._usage.count_at_least(tool_counts.count_reported(told, self._asked))
                 break
         self._usage.count_at_least(tool_counts.count_items(response.get("output"), self._asked))
         self._output.raise_to(answers.delivered(response))

@@ -20,12 +20,12 @@ class SeenFrame:
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
-        self.seen = raw if len(raw) < LARGE_BYTES else long_strings.without(raw)
+        self.seen = raw if len(raw) < LARGE_BYTES else long_strings.shorten(raw)
         self._document: dict[str, Any] | None = None
 
     @property
     def has_event(self) -> bool:
-        """Whether the frame has an event: comments and blank lines alone are none."""
+        """Tells whether the frame has an event: comments and blank lines alone are none."""
         return self.seen.startswith(b"data:") or sse.data(self.seen) is not None
 
     @property

@@ -23,18 +23,18 @@ class StreamUsage:
         usage = read(merged)
         if usage is None or not told:
             return False
-        self.told, self.total = merged, tool_counts.put_in(counts.greater(self.total, usage), self.tools)
+        self.told, self.total = merged, tool_counts.add_calls(counts.greater(self.total, usage), self.tools)
         return True
 
     def count_tools(self, tools: Mapping[str, int]) -> None:
         """Sets the calls of the provider's tools so far."""
         self.tools = tools
-        self.total = tool_counts.put_in(self.total, tools)
+        self.total = tool_counts.add_calls(self.total, tools)
 
     def count_at_least(self, tools: Mapping[str, int]) -> None:
         """Raises the calls to at least these."""
-        self.count_tools(tool_counts.most(self.tools, tools))
+        self.count_tools(tool_counts.larger(self.tools, tools))
 
     def count_more(self, tools: Mapping[str, int]) -> None:
         """Adds one call of each of these tools."""
-        self.count_tools(tool_counts.both(self.tools, tools))
+        self.count_tools(tool_counts.sum_calls(self.tools, tools))

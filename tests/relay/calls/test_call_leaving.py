@@ -437,7 +437,7 @@ def test_a_fault_of_our_own_ends_the_call_and_names_it(relay, monkeypatch) -> No
         raise RuntimeError("a bug")
 
     relay.channel(Upstream(answers(completion())))
-    monkeypatch.setattr(whole_answers, "received", fails)
+    monkeypatch.setattr(whole_answers, "read_answer", fails)
     client = relay.call()
     assert (client.status, client.headers["x-call-id"], client.headers["x-should-retry"]) == (500, row().id, "false")
     assert (row().state, row().is_loss) == ("released", True)
@@ -450,7 +450,7 @@ def test_a_fault_of_our_own_in_the_middle_of_a_stream_ends_it_with_an_error(rela
         raise OSError("No space left on device")
 
     relay.channel(Upstream(Pause(STREAM, events=(delta("x", usage=used(100, 1)["usage"]),))))
-    monkeypatch.setattr(begun_streams, "more", fails_later(begun_streams.more, fails))
+    monkeypatch.setattr(begun_streams, "next_frames", fails_later(begun_streams.next_frames, fails))
     client = relay.call(chat(stream=True))
     assert client.body.count(b'"error"') == 1
     assert client.has_end

@@ -12,7 +12,7 @@ from catalog.token_prices import TokenPrice
 from common import token_usage
 from common.token_usage import TokenUsage
 from relay.calls import reservation
-from relay.calls.ending import CallSettlement, Finish, Progress, settlement
+from relay.calls.ending import CallSettlement, Finish, Progress, settle
 from relay.families.base import AskedCall, Delivered
 from tests.relay.pricing import PICTURES, TOKENS, asked
 
@@ -50,17 +50,17 @@ def estimated(micros: int, inputs: int, outputs: int) -> CallSettlement:
     ],
 )
 def test_each_end_is_charged_by_what_is_known_of_it(finish, progress, told) -> None:
-    assert settlement(finish, progress, asked(), TOKENS, reserved=10_000) == told
+    assert settle(finish, progress, asked(), TOKENS, reserved=10_000) == told
 
 
 def test_an_estimate_is_never_above_the_hold() -> None:
-    told = settlement(Finish.LEFT, replace(SENT, delivered=MUCH), asked(), TOKENS, reserved=700)
+    told = settle(Finish.LEFT, replace(SENT, delivered=MUCH), asked(), TOKENS, reserved=700)
     assert (told.actual_micros, told.is_estimated) == (700, True)
 
 
 @pytest.mark.parametrize("finish", [Finish.DONE, Finish.LEFT, Finish.CUT])
 def test_a_usage_beyond_the_hold_is_charged_as_the_hold_and_told_to_the_operator(finish) -> None:
-    told = settlement(finish, replace(WHOLE, usage=SEEN), asked(), TOKENS, reserved=100)
+    told = settle(finish, replace(WHOLE, usage=SEEN), asked(), TOKENS, reserved=100)
     assert (told.actual_micros, told.overrun_micros, told.flags) == (100, 180, {"usage_exceeds_hold": 180})
     assert told.usage == SEEN
 
@@ -89,23 +89,23 @@ def test_a_usage_beyond_the_hold_is_charged_as_the_hold_and_told_to_the_operator
     ],
 )
 def test_a_part_that_is_told_as_nothing_is_completed_by_an_estimate(usage, delivered, charged, parts) -> None:
-    told = settlement(Finish.DONE, replace(WHOLE, usage=usage, delivered=delivered), asked(), TOKENS, reserved=100_000)
+    told = settle(Finish.DONE, replace(WHOLE, usage=usage, delivered=delivered), asked(), TOKENS, reserved=100_000)
     flags = {"usage_completed": parts} if parts else {}
     assert (told.actual_micros, told.is_estimated, told.flags) == (charged, bool(parts), flags)
 
 
 def test_pictures_that_nobody_made_cost_nothing() -> None:
-    assert settlement(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000) == LOSS
-    assert settlement(Finish.DONE, WHOLE, asked(images=2), PICTURES, reserved=80_000).actual_micros == 0
+    assert settle(Finish.LEFT, SENT, asked(images=2), PICTURES, reserved=80_000) == LOSS
+    assert settle(Finish.DONE, WHOLE, asked(images=2), PICTURES, reserved=80_000).actual_micros == 0
 
 
 def test_pictures_without_their_tokens_are_estimated_where_tokens_are_priced() -> None:
     made = replace(WHOLE, usage=TokenUsage(images=2), delivered=Delivered(pictures=2))
-    by_piece = settlement(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000)
+    by_piece = settle(Finish.DONE, made, asked(images=2), PICTURES, reserved=80_000)
     assert (by_piece.actual_micros, by_piece.is_estimated) == (80_000, False)
-    told = settlement(Finish.DONE, made, asked(images=2), TOKENS, reserved=100_000)
+    told = settle(Finish.DONE, made, asked(images=2), TOKENS, reserved=100_000)
     assert (told.actual_micros, told.is_estimated, told.usage.images) == (500 + 2 * 1056 * 40, True, 2)
-    assert settlement(Finish.CUT, made, asked(images=2), TOKENS, reserved=10_000) == LOSS
+    assert settle(Finish.CUT, made, asked(images=2), TOKENS, reserved=10_000) == LOSS
 
 
 AMOUNTS = st.decimals(0, 100, places=3)
@@ -153,7 +153,7 @@ PROGRESS = st.builds(
 @given(finish=st.sampled_from(Finish), progress=PROGRESS, call=CALLS, tariff=TARIFFS)
 def test_no_call_is_charged_below_nothing_or_above_its_hold(finish, progress, call, tariff) -> None:
     hold = reservation.bound_micros(call, tariff, default_output=8192)
-    told = settlement(finish, progress, call, tariff, reserved=hold)
+    told = settle(finish, progress, call, tariff, reserved=hold)
     assert 0 <= (told.actual_micros or 0) <= hold
     assert told.overrun_micros >= 0
     assert (told.flags.get("usage_exceeds_hold", 0)) == told.overrun_micros
@@ -191,5 +191,5 @@ def test_an_honest_provider_that_reads_all_again_after_each_tool_costs_no_more_t
         tools=Counter(ran),
     )
     hold = reservation.bound_micros(call, tariff, default_output=8192)
-    told = settlement(Finish.DONE, replace(WHOLE, usage=usage), replace(call, input_estimate=0), tariff, reserved=hold)
+    told = settle(Finish.DONE, replace(WHOLE, usage=usage), replace(call, input_estimate=0), tariff, reserved=hold)
     assert "usage_exceeds_hold" not in told.flags

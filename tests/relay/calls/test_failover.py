@@ -73,7 +73,7 @@ def test_a_call_ends_where_something_may_have_been_accepted_or_the_request_is_re
 )
 def test_a_call_that_no_channel_takes_says_when_to_come_back(errors, resting, raised, wait) -> None:
     """After rate limits it is the caller's to wait; a provider's 401 is none of the caller's."""
-    ended = failover.failed(errors, resting, model="gpt-5")
+    ended = failover.end_without_answer(errors, resting, model="gpt-5")
     assert (type(ended.error), ended.finish) == (raised, Finish.REFUSED)
     assert ended.error.headers.get("Retry-After") == wait
     assert not ended.error.may_have_cost
@@ -81,7 +81,7 @@ def test_a_call_that_no_channel_takes_says_when_to_come_back(errors, resting, ra
 
 def test_a_model_that_every_channel_refuses_does_not_exist() -> None:
     unknown = GOES_ON["no such model there"]
-    ended = failover.failed([unknown, unknown], [], model="gpt-5")
+    ended = failover.end_without_answer([unknown, unknown], [], model="gpt-5")
     assert (type(ended.error), ended.finish) == (ModelNotFound, Finish.REFUSED)
     assert (ended.error.message, ended.error.param) == ("The model `gpt-5` does not exist.", "model")
     assert ended.error.headers == {}
@@ -89,12 +89,12 @@ def test_a_model_that_every_channel_refuses_does_not_exist() -> None:
 
 def test_a_model_that_rests_at_every_channel_does_not_exist() -> None:
     for errors in ([], [GOES_ON["no such model there"]]):
-        assert isinstance(failover.failed(errors, rests(model=3600.0), model="gpt-5").error, ModelNotFound)
+        assert isinstance(failover.end_without_answer(errors, rests(model=3600.0), model="gpt-5").error, ModelNotFound)
 
 
 @pytest.mark.parametrize(("errors", "resting"), [([REFUSED], []), ([], rests(rate=3.0))])
 def test_a_model_that_another_channel_may_have_is_only_unavailable(errors, resting) -> None:
-    ended = failover.failed([*errors, GOES_ON["no such model there"]], resting, model="gpt-5")
+    ended = failover.end_without_answer([*errors, GOES_ON["no such model there"]], resting, model="gpt-5")
     assert isinstance(ended.error, UpstreamUnavailable)
 
 
@@ -107,7 +107,7 @@ def test_a_model_that_another_channel_may_have_is_only_unavailable(errors, resti
     ],
 )
 def test_an_answer_that_is_lost_is_the_operators_loss_and_not_to_be_repeated(seen, raised) -> None:
-    ended = failover.failed([LIMITED, seen], [], model="gpt-5")
+    ended = failover.end_without_answer([LIMITED, seen], [], model="gpt-5")
     assert (type(ended.error), ended.finish, ended.error.may_have_cost) == (raised, Finish.UNKNOWN, True)
 
 
@@ -124,7 +124,7 @@ def test_an_answer_that_is_lost_is_the_operators_loss_and_not_to_be_repeated(see
 )
 def test_a_refused_request_is_a_400_in_the_providers_words(status, error_type) -> None:
     said = error(ErrorKind.INVALID_REQUEST, "max_tokens is too large, Bearer sk-1234567890abcdef", http_status=status)
-    ended = failover.failed([said], [], model="gpt-5")
+    ended = failover.end_without_answer([said], [], model="gpt-5")
     assert isinstance(ended.error, UpstreamRefusal)
     assert (ended.error.status, ended.error.type, ended.finish) == (400, error_type, Finish.REFUSED)
     assert ended.error.message.startswith("max_tokens is too large")
@@ -133,23 +133,25 @@ def test_a_refused_request_is_a_400_in_the_providers_words(status, error_type) -
 
 @pytest.mark.parametrize("seen", GOES_ON.values(), ids=GOES_ON.keys())
 def test_no_error_behind_a_part_of_an_answer_goes_on(seen) -> None:
-    assert not failover.may_go_on(failover.behind_a_part(seen))
+    assert not failover.may_go_on(failover.after_partial_answer(seen))
 
 
 def test_a_refusal_behind_a_part_of_an_answer_is_told_and_is_the_operators_loss() -> None:
-    late = failover.behind_a_part(error(ErrorKind.INVALID_REQUEST, "not this", http_status=422))
-    call = failover.failed([late], [], model="m")
+    late = failover.after_partial_answer(error(ErrorKind.INVALID_REQUEST, "not this", http_status=422))
+    call = failover.end_without_answer([late], [], model="m")
     assert (call.error.message, call.error.status, call.finish) == ("not this", 400, Finish.UNKNOWN)
 
 
 def test_a_403_of_every_channel_ends_the_call_and_is_not_the_callers_fault() -> None:
     forbidden, unknown = GOES_ON["forbidden without a reason"], GOES_ON["no such model there"]
     for errors in ([forbidden], [forbidden, forbidden], [forbidden, unknown], [unknown, forbidden]):
-        ended = failover.failed(errors, [], model="m")
+        ended = failover.end_without_answer(errors, [], model="m")
         assert (type(ended.error), ended.error.status, ended.finish) == (UpstreamForbidden, 502, Finish.REFUSED)
         assert not ended.error.may_have_cost
-    assert isinstance(failover.failed([forbidden], rests(account=3.0), model="m").error, UpstreamUnavailable)
-    assert isinstance(failover.failed([forbidden, REFUSED], [], model="m").error, UpstreamUnavailable)
+    assert isinstance(
+        failover.end_without_answer([forbidden], rests(account=3.0), model="m").error, UpstreamUnavailable
+    )
+    assert isinstance(failover.end_without_answer([forbidden, REFUSED], [], model="m").error, UpstreamUnavailable)
 
 
 @pytest.mark.parametrize(
@@ -174,5 +176,5 @@ def test_a_403_of_every_channel_ends_the_call_and_is_not_the_callers_fault() -> 
     ],
 )
 def test_the_operators_account_is_not_named(said, shown) -> None:
-    ended = failover.failed([error(ErrorKind.INVALID_REQUEST, said)], [], model="m")
+    ended = failover.end_without_answer([error(ErrorKind.INVALID_REQUEST, said)], [], model="m")
     assert ended.error.message == shown

@@ -241,9 +241,9 @@ def test_a_stream_is_read_as_an_array_where_events_are_not_asked_for_and_is_even
 
 def test_the_elements_of_an_array_are_the_chunks_as_they_came():
     frames = [b'data: {"a" :1}\r\n\r\n', b"\n", b"", b'event: x\ndata: {"b":\ndata: 2}\n\n']
-    assert json_arrays.written(frames, has_elements=False) == b'[{"a" :1}\n,\r\n{"b":\n2}'
-    assert json_arrays.written(frames[:2], has_elements=True) == b',\r\n{"a" :1}\n'
-    assert json_arrays.written(frames[1:3], has_elements=False) == b"\n"
+    assert json_arrays.write_elements(frames, has_elements=False) == b'[{"a" :1}\n,\r\n{"b":\n2}'
+    assert json_arrays.write_elements(frames[:2], has_elements=True) == b',\r\n{"a" :1}\n'
+    assert json_arrays.write_elements(frames[1:3], has_elements=False) == b"\n"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ reasoning_content reasoning_details refusal signature thinking thought thoughtSi
 
 def http(family: Family, *events: Any) -> httpx2.Client:
     """Answers every request with these events, put together."""
-    content = json_documents.written(family.joined(events))
+    content = json_documents.encode(family.joined(events))
     headers = {"content-type": "application/json"}
     return httpx2.Client(
         transport=httpx2.MockTransport(lambda _: httpx2.Response(200, content=content, headers=headers))
@@ -254,7 +254,7 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
 def test_any_events_are_put_together_without_harm(family: Family, told):
     document = family.joined(told)
     assert document is not None or not family.is_answer(document, ASKED)
-    json.loads(json_documents.written(document), parse_constant=pytest.fail)
+    json.loads(json_documents.encode(document), parse_constant=pytest.fail)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -34,6 +34,6 @@ def test_each_documented_refusal_is_somebodys_fault(family: Family, documented: 
         error = family.refusal(refusal.status, {}, sent)
         assert error.kind is refusal.kind, refusal
         if FAULTS.get(error.kind) is Fault.REQUEST:
-            assert failover.failed([error], [], model="m").error.status == 400, refusal
+            assert failover.end_without_answer([error], [], model="m").error.status == 400, refusal
         else:
             assert failover.may_go_on(error), refusal

@@ -17,7 +17,7 @@ from relay.wire import json_documents
     ],
 )
 def test_only_what_json_has_is_written(document, written) -> None:
-    assert json_documents.written(document) == written
+    assert json_documents.encode(document) == written
     json.loads(written, parse_constant=pytest.fail)
 
 
@@ -26,4 +26,4 @@ def test_what_is_too_deep_is_said_to_be() -> None:
     for _ in range(100_000):
         deep = [deep]
     with pytest.raises(RecursionError):
-        json_documents.written(deep)
+        json_documents.encode(deep)

@@ -61,7 +61,7 @@ PROVIDERS = DialectFields(
     user_location=LOCATION,
 )
 LISTED = DialectFields("name description input_schema annotations title output_schema")
-"""As another server's tools are told in an answer."""
+"""Fields of another server's tools in an answer."""
 CHOSEN = DialectFields("type name server_label", function=DialectFields("name"), custom=DialectFields("name"))
 CHOICE = DialectFields(
     "type name mode server_label",

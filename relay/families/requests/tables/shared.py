@@ -9,7 +9,7 @@ MODERATION_MODE = DialectFields("mode")
 MODERATION = DialectFields("model", policy=DialectFields(input=MODERATION_MODE, output=MODERATION_MODE))
 SIGNATURE = DialectFields("thought thought_signature")
 EXTRA_CONTENT = DialectFields(google=SIGNATURE)
-"""What Google hands out beside an answer in OpenAI's words, and wants back."""
+"""Data that Google adds to answers in OpenAI's dialect, and expects back."""
 # Includes servers' fields for one picture or film: how many of its pixels and frames are read.
 MEDIA = DialectFields(
     "url data type format detail name filename file_id file_data file_url mime_type media_type uuid min_pixels"

@@ -102,7 +102,7 @@ TEXTS = {
 
 
 def found(part: dict) -> contents.Contents:
-    return contents.found({"messages": [{"role": "user", "content": [part]}]}, ("messages",))
+    return contents.find_contents({"messages": [{"role": "user", "content": [part]}]}, ("messages",))
 
 
 @pytest.mark.parametrize("place", PICTURES)
@@ -127,8 +127,8 @@ def test_a_sound_counts_as_a_file_and_as_sound(place):
 
 def test_any_file_may_have_sound_and_pictures_in_it():
     film = {"input": [{"fileData": {"mimeType": "video/mp4", "fileUri": "https://a.example/b"}}]}
-    held = contents.found(film, ["input"])
-    asked = reading.asked(film, b"{}", held, model="m", is_stream=False)
+    held = contents.find_contents(film, ["input"])
+    asked = reading.build_call(film, b"{}", held, model="m", is_stream=False)
     assert (held.sounds, asked.amounts, asked.file_path) == ([], {"audio_input", "image_input"}, "input[0].fileData")
 
 
@@ -139,14 +139,14 @@ def test_what_is_read_as_text_counts_by_its_bytes(place):
 
 def test_things_are_told_in_the_order_and_at_the_place_where_they_stand():
     said = {"system": [FILES["messages"]], "messages": [{"content": [PICTURES["chat"], FILES["chat"]]}]}
-    assert contents.found(said, ("system", "messages")).files == [
+    assert contents.find_contents(said, ("system", "messages")).files == [
         ("system", 0, "source"),
         ("messages", 0, "content", 1, "file"),
     ]
 
 
 def test_no_root_is_no_place_for_a_file():
-    assert contents.found({"tool": PICTURES["gemini"]}, ("messages",)) == contents.Contents()
+    assert contents.find_contents({"tool": PICTURES["gemini"]}, ("messages",)) == contents.Contents()
 
 
 @pytest.mark.parametrize(
@@ -234,13 +234,13 @@ def test_the_usual_cache_is_not(control):
 
 @pytest.mark.parametrize("odd", [{"type": []}, {"type": {}, "image_url": 1}, {"source": [[None]]}, {"input": 1}, 5])
 def test_odd_types_do_no_harm(odd):
-    assert contents.found({"messages": odd}, ("messages",)).inline_bytes == 0
+    assert contents.find_contents({"messages": odd}, ("messages",)).inline_bytes == 0
 
 
 def test_a_call_counts_its_text_by_bytes_and_its_pictures_by_their_number():
     said = {"messages": [{"content": [PICTURES["chat"], PICTURES["chat"]]}], "tools": [{}]}
     raw = json.dumps(said).encode()
-    call = reading.asked(said, raw, contents.found(said, ("messages",)), model="m", is_stream=False)
+    call = reading.build_call(said, raw, contents.find_contents(said, ("messages",)), model="m", is_stream=False)
     assert (call.pictures_in, call.file_path) == (2, "")
     assert call.input_bound == len(raw) - 2 * len(PNG) + 2_048
     assert call.input_estimate == -(-call.input_bound // 4) + 2_000
@@ -256,7 +256,7 @@ PARTS = st.recursive(
 @given(parts=PARTS)
 def test_no_picture_is_missed_however_deep_it_stands(parts):
     written = json.dumps(parts).count('"input_image"')
-    held = contents.found({"messages": parts}, ("messages",))
+    held = contents.find_contents({"messages": parts}, ("messages",))
     assert (held.pictures, held.inline_bytes) == (written, written * len(PNG))
 
 
@@ -268,7 +268,9 @@ def test_no_picture_is_missed_however_deep_it_stands(parts):
     ],
 )  # fmt: skip
 def test_a_film_or_a_document_under_the_name_of_a_picture_counts_as_a_file(address):
-    held = contents.found({"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS)
+    held = contents.find_contents(
+        {"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS
+    )
     assert (held.pictures, len(held.files)) == (0, 1)
 
 
@@ -276,5 +278,7 @@ def test_a_film_or_a_document_under_the_name_of_a_picture_counts_as_a_file(addre
     "address", ["https://a.example/b.png", "https://a.example/show.php?id=b.pdf", "https://a.example"]
 )
 def test_any_other_address_of_a_picture_is_one(address):
-    held = contents.found({"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS)
+    held = contents.find_contents(
+        {"messages": [{"content": [{"type": "image_url", "image_url": {"url": address}}]}]}, ROOTS
+    )
     assert (held.pictures, held.files) == (1, [])

@@ -13,11 +13,13 @@ from tools.stack import ROOT
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short runs and smaller tables: all rows in ten minutes")
-    parser.add_argument("--only", metavar="NAME[,NAME]", default="", help="these rows; a name's beginning will do")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write what each round gave, into what is there")
+    parser.add_argument(
+        "--only", metavar="NAME[,NAME]", default="", help="only rows whose names begin with these prefixes"
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="add the figures of each round to this file")
     parser.add_argument("--tree", metavar="PATH", type=Path, default=ROOT, help="measure another checkout's service")
     parser.add_argument("--rounds", metavar="N", type=int, default=3)
-    parser.add_argument("--list", action="store_true", help="name the rows and what they measure")
+    parser.add_argument("--list", action="store_true", help="list the rows and what they measure")
     return parser.parse_args()
 
 

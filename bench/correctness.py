@@ -55,12 +55,12 @@ def check(service: BenchService, *, before: Counts, answered: int, refused: int,
     known answer."""
     after = counts(service.database_url)
     if refused:
-        raise Incorrect(f"{refused} answers were no 2xx")
+        raise Incorrect(f"{refused} answers were not 2xx")
     if len({after.tasks, after.holds, after.payloads, after.queued_events}) != 1:
         raise Incorrect(f"tasks, holds, payloads and events differ: {after}")
     made = after.tasks - before.tasks
     if not answered <= made <= answered + in_flight:
-        raise Incorrect(f"{answered} submissions were answered, {made} tasks are there")
+        raise Incorrect(f"{answered} submissions were answered, {made} tasks exist")
     check_ledger(service)
 
 

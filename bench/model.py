@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OURS = "ours"
-"""The contender that is measured; all others of a row are its references."""
+"""The measured contender; all others of a row are its references."""
 
 
 class Missing(Exception):
@@ -61,7 +61,7 @@ Contest = Mapping[str, Contender]
 """The contenders by name, in the order in which each round runs them. OURS is one of them."""
 
 Round = Mapping[str, Sample]
-"""The samples of one round, by contender; one that was skipped is not in it."""
+"""Samples of one round, by contender, without skipped ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class BenchRow:
 
     @property
     def is_compared(self) -> bool:
-        """Whether the row is compared with references, and so needs an idle machine."""
+        """Tells whether the row is compared with references, and so needs an idle machine."""
         return bool(self.peers) or any(goal.against for goal in self.goals)
 
 

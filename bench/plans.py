@@ -28,7 +28,7 @@ BIG = frozenset(
         "accounts_keysecret",
     }
 )
-"""All others have one or a few rows: the catalog, the workers, the single rows of state."""
+"""Big tables. All others have one or a few rows: the catalog, the workers, the single rows of state."""
 
 PLAN = re.compile(r"plan:\n(\t\{\n.*?\n\t\})", re.DOTALL)
 

@@ -103,7 +103,7 @@ def replaced(text: str, marker: str, content: str) -> str:
     """Replaces the text between the markers. Raises ValueError if they are missing."""
     pattern = re.compile(rf"(<!-- {marker} -->\n).*?(<!-- end of {marker} -->)", re.DOTALL)
     if not pattern.search(text):
-        raise ValueError(f"no markers of {marker}")
+        raise ValueError(f"markers of {marker} are missing")
     return pattern.sub(lambda match: f"{match[1]}{content}\n{match[2]}", text)
 
 

@@ -64,7 +64,7 @@ class Job:
 
     @property
     def is_held(self) -> bool:
-        """Whether the job does not end for now, whatever the time."""
+        """Tells whether the job does not end for now, whatever the time."""
         return self.held_until is not None and not self.held_until.is_set()
 
     def progress(self) -> float:

@@ -89,7 +89,7 @@ class State:
     files: dict[str, File] = field(default_factory=dict)
     outages: list[Outage] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set by `POST /release`: nothing is held any more."""
+    """Set by `POST /release`, after which nothing is held."""
 
     async def work(self, script: Script) -> None:
         """Takes the time that the prompt asks for, and waits while it is held."""

@@ -79,7 +79,7 @@ class Response:
 
 
 Endpoint = tuple[str, str, Callable[..., Awaitable[Response]]]
-"""Method, a pattern of the path, and the handler, which gets the request and the pattern's groups."""
+"""Method, path pattern, and the handler, which gets the request and the pattern's groups."""
 
 
 class Refusal(Exception):

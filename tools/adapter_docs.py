@@ -20,28 +20,28 @@ from common.params.row import Param, ParamKind
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "adapters.md"
 HEAD = """# Adapters
 
-Written by `make docs` from the code: do not edit it. What an adapter can express with absent `capabilities` is found by
-asking it; capabilities of a channel model only narrow that. A request that a route cannot express skips the route, and
-its trace names the field and the reason. How to write an adapter: [adding-an-adapter.md](adding-an-adapter.md); how to
-describe a provider without code: [templates.md](templates.md).
+Written by `make docs` from the code: do not edit it. Without `capabilities`, an adapter is asked what it can express;
+a channel model's capabilities only narrow that. A route that cannot express a request is skipped, and the task's trace
+names the field and the reason. How to write an adapter: [adding-an-adapter.md](adding-an-adapter.md); how to describe a
+provider without code: [templates.md](templates.md).
 """
-ON_KINDS = """A provider's answer is read by the code in its body first, then by its HTTP status. Of a paid call 408,
-409, 425, 499 and every 5xx but 501 are ambiguous where the code does not say more, and a redirect (3xx) always. A 503
-or 529 means overloaded only where its body is an error in the protocol's own shape, or where it has a `Retry-After`: a
-proxy also says 503 when it has passed the request on and lost the answer. A 429 is not accepted."""
-ON_FIELDS = """What a caller gives in `extra_body` or `provider_options` is judged field by field. *Neutral* fields
+ON_KINDS = """The code in the body of a provider's answer counts first, then its HTTP status. For a paid call, 408, 409,
+425, 499 and every 5xx but 501 are ambiguous unless the code says more; a redirect (3xx) always is. A 503 or 529 means
+overloaded only if its body is an error in the protocol's own shape, or if it has a `Retry-After`: a proxy also answers
+503 when it has passed on the request and lost the answer. A 429 was not accepted."""
+ON_FIELDS = """The fields of a caller's `extra_body` or `provider_options` are judged one by one. *Neutral* fields
 cannot change the cost, and pass. *Priced* ones change count, size, duration or tier: they pass, and their final value
-is what is billed. *The operator's* change the cost in ways that have no price, weaken the provider's safety checks, or
-name objects of the operator's account: they pass only where the channel model names them in `extra_fields`; so does
-every field that is not listed. *Forbidden* ones never pass. A field covers what lies below it. `fixed` of a channel
-model sets fields that are not priced, forbidden or derived from portable ones; another value of a caller rules the
-route out. A value that *must be* something else rules the route out; of a field that decides about count, size or ratio
-it makes the request invalid, unless another route has a use for it."""
-ON_EXTRA_BODY = """`extra_body` is merged last and shallowly into the root of the upstream request: what it names
-wins, and an object replaces ours whole. Where a protocol keeps its settings in one object of the request, its section
-below names them: such a setting may be given by its own name, and goes into that object. One that stands by its own
-name and with another value inside a given object rules the route out. What is billed is read from the request as it
-goes out. Which fields may be given stands in the section of each adapter."""
+is billed. *The operator's* fields change the cost without a price, weaken the provider's safety checks, or name
+objects of the operator's account: they pass only if the channel model names them in `extra_fields`, as does every field
+that is not listed. *Forbidden* ones never pass. A field covers everything below it. `fixed` of a channel model sets
+fields that are not priced, forbidden or derived from portable ones; a caller's different value rules out the route. So
+does a value that *must be* something else; if the field decides about count, size or ratio, such a value makes the
+request invalid, unless another route accepts it."""
+ON_EXTRA_BODY = """`extra_body` is merged last, and shallowly, into the root of the upstream request: its fields win,
+and its objects replace ours whole. If a protocol keeps its settings in one object of the request, the adapter's section
+below names them: such a setting may be given by its own name, and goes into that object. If it is also inside a given
+object with another value, the route is ruled out. Billing reads the final request. Each adapter's section lists the
+fields that may be given."""
 KINDS = {
     "kind": ("this route", "other routes", "the task", "the channel"),
     "invalid_request: the request's fault": ("no", "no", "fails: TASK_UPSTREAM_REJECTED", "alive"),
@@ -50,27 +50,27 @@ KINDS = {
     "model_unavailable: the model's": (
         "no",
         "yes",
-        "fails if there is none: TASK_UPSTREAM_REJECTED",
-        "the model rests there: for the account from its second refusal in a row, for all from those of two accounts "
-        "or tasks; an hour, then up to a day",
+        "fails if there is no other: TASK_UPSTREAM_REJECTED",
+        "the model rests there: for an account after two refusals in a row, for all after refusals of two accounts "
+        "or tasks; for an hour, then up to a day",
     ),
     "auth: the credential's": (
         "with another credential",
         "yes",
-        "stays queued for five rounds; fails where every credential is disabled",
-        "a probe is made; if it is refused, too, the credential is disabled, and probed again and again",
+        "stays queued for five rounds; fails if every credential is disabled",
+        "a probe is made; if it is refused too, the credential is disabled, and probed repeatedly",
     ),
     "quota_exhausted: the account's": (
         "with another credential",
         "yes",
         "stays queued",
-        "the credential rests: for an account of which two tasks were refused, for all from two accounts' refusals "
-        "within ten minutes; a minute, then up to an hour",
+        "the credential rests: for an account after refusals of two of its tasks, for all after refusals of two "
+        "accounts within ten minutes; for a minute, then up to an hour",
     ),
-    "forbidden: nobody says whose, as a bare 403": (
+    "forbidden: without a reason, such as a bare 403": (
         "with another credential",
         "yes",
-        "fails if there is none: TASK_UPSTREAM_REJECTED",
+        "fails if there is no other: TASK_UPSTREAM_REJECTED",
         "alive",
     ),
     "rate_limited": (
@@ -80,11 +80,11 @@ KINDS = {
         "the model rests with this credential, at most five minutes; with two models the credential",
     ),
     "overloaded": ("after the cool-down", "yes", "stays queued", "cools down"),
-    "transient: surely not accepted": (
+    "transient: certainly not accepted": (
         "after a while",
         "yes",
         "stays queued, a bounded number of times",
-        "cools down from the first on",
+        "cools down after the first error",
     ),
     "ambiguous: may have been accepted": (
         "never, unless the operator opted in",
@@ -92,7 +92,7 @@ KINDS = {
         "fails: TASK_OUTCOME_UNKNOWN, listed for the operator",
         "alert",
     ),
-    "empty_result": ("the result is asked for once more", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
+    "empty_result": ("the result is requested once more", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
     "provider_failed": ("no", "no", "fails: TASK_UPSTREAM_ERROR", "alive"),
 }
 STORED = StoredFile(key="one", content_type="image/png", size_bytes=1, sha256="0" * 64)
@@ -218,9 +218,7 @@ def matrix(modality: str) -> str:
 
 def section(adapter: Provider) -> str:
     """Describes an adapter's settings and its provider's errors."""
-    serves = (
-        f"Serves {' and '.join(sorted(adapter.modalities))}; an answer that is lost {SAFETY[adapter.submit_safety]}."
-    )
+    serves = f"Serves {' and '.join(sorted(adapter.modalities))}; a lost answer {SAFETY[adapter.submit_safety]}."
     parts = [
         f"### {adapter.protocol}\n\n{adapter.summary}. {serves if adapter.modalities else FOR_GROUPS}\n",
         settings("capabilities", adapter.capabilities),
@@ -231,7 +229,7 @@ def section(adapter: Provider) -> str:
         names = quoted(adapter.settings.names - adapter.settings.refused)
         parts.append(
             f"`extra_body`: at the root of the request, but into `{place}` go {names}."
-            f"{f' Refused in both places are {refused}.' if refused else ''}\n"
+            f"{f' {refused} are refused in both places.' if refused else ''}\n"
         )
     parts += field_tables(adapter)
     codes = ", ".join(f"`{code}` {kind}" for code, kind in adapter.error_codes.items())
@@ -278,7 +276,7 @@ FOR_GROUPS = "Serves groups of general keys, and runs no tasks."
 SAFETY = {
     "none": "leaves the outcome unknown",
     "lookup": "is looked up by our reference",
-    "idempotency_key": "is asked for again with the same key",
+    "idempotency_key": "is requested again with the same key",
 }
 
 

@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_LINE = 1_000
 PATIENCE = 300.0
-"""Seconds that we wait for what must come. It promises nothing: only what hangs takes as long."""
+"""Seconds to wait for what must happen. This is no promise: only a hang takes as long."""
 
 
 class ChildFailed(Exception):

@@ -87,7 +87,7 @@ def filled(text: str, blocks: dict[str, Callable[[], str]]) -> str:
     for name, make in blocks.items():
         begin, end = f"<!-- {name}, by make docs -->\n", f"\n<!-- end of {name} -->"
         if (count := text.count(begin)) != 1 or text.count(end) != 1:
-            raise ValueError(f"the marks of {name!r} are there {count} times")
+            raise ValueError(f"the markers of {name!r} occur {count} times")
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}\n{make()}\n{end}{rest.partition(end)[2]}"
     return text

@@ -29,4 +29,4 @@ def write(path: Path = ENV_FILE) -> bool:
 
 
 if __name__ == "__main__":
-    print("Wrote .env with random secrets." if write() else ".env is there already; left as it is.")
+    print("Wrote .env with random secrets." if write() else ".env exists and was left unchanged.")

@@ -17,7 +17,7 @@ from bench.model import Sample
 FOLDER = Path(__file__).parent
 STEP = FOLDER / "step.sql"
 BODY = '{"prompt": "%s", "n": 1, "image_size": "1K", "aspect_ratio": "1:1"}' % ("p" * 900)
-"""What a task stores of its request: about 976 bytes of JSON."""
+"""Request data that a task stores: about 976 bytes of JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ def sample(told: Mapping[str, object]) -> Sample:
     """Converts the output of a peer's program."""
     rate, cpu, waited = told["jobs_per_second"], told["cpu_per_job"], told["pickup_ms"]
     if not isinstance(rate, float) or not isinstance(cpu, float) or not isinstance(waited, list):
-        raise Incorrect(f"a peer told {told}")
+        raise Incorrect(f"a peer printed {told}")
     figures = {"rate": rate, "cpu_ms": cpu * 1000}
     if waited:
         figures |= {"p50_ms": median(waited), "p99_ms": percentile(waited, 0.99)}

@@ -51,7 +51,7 @@ def main(
     parser.add_argument("--url", default="")
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--pickups", type=int, default=60)
-    parser.add_argument("--tell", type=int, default=0, help="the worker's: the descriptor to tell over")
+    parser.add_argument("--tell", type=int, default=0, help="for the worker: the descriptor to report over")
     given = parser.parse_args()
     if given.tell:
         with os.fdopen(given.tell, "w") as told:

@@ -58,7 +58,7 @@ def check(service: BenchService, *, before: CallCounts, answered: int, in_flight
 def compare(before: CallCounts, after: CallCounts, *, answered: int, in_flight: int) -> None:
     """Raises Incorrect if the counts differ."""
     if after.open or after.holds or after.held or after.astray:
-        raise Incorrect(f"something is open, held or astray: {asdict(after)}")
+        raise Incorrect(f"calls are open, money is held, or balances differ from the ledger: {asdict(after)}")
     if after.settled != after.settled_holds or after.charges > after.settled:
         raise Incorrect(f"settled calls, settled holds and charges differ: {asdict(after)}")
     charged, settled = after.charges - before.charges, after.settled - before.settled

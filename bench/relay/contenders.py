@@ -92,7 +92,7 @@ class Contenders:
         wanted = [TOGETHER] * self.is_together + [ALONE] * self.is_alone
         found = [self.load(plan, connections=each, seconds=share * self.seconds(each)) for each in wanted]
         if not all(each.answered and not each.refused for each in found):
-            raise Incorrect(f"{sum(each.refused for each in found)} answers were no 2xx")
+            raise Incorrect(f"{sum(each.refused for each in found)} answers were not 2xx")
         return found
 
     def figures(self, found: list[Load]) -> dict[str, float]:

@@ -19,7 +19,7 @@ TABLES = (
     CopiedTable(name="billing_ledgerentry", key="reference", changes={}, is_numbered=True),
 )
 COUNTED = ("calls", "cost_micros", "input_tokens", "output_tokens")
-"""Of what a key's day and model have used together."""
+"""Columns of a key's totals by day and model."""
 
 
 def fill(service: BenchService) -> None:

@@ -16,7 +16,7 @@ from tools.stack import ROOT
 
 KEYS = 100
 TASKS = 1_000
-"""So many of the seed's first accounts call, each with its one general key."""
+"""Number of the seed's accounts that call, each with one general key."""
 GROUP = "bench"
 OFFER = """
 version: 1

@@ -18,12 +18,12 @@ from bench.provider import split
 
 BACKLOG = 4096
 KEY = "bench-upstream"
-"""What a call must bear as its Bearer token: the channel's credential, and never a client's key."""
+"""Required Bearer token: the channel's credential, never a client's key."""
 CHAT_MODEL, IMAGE_MODEL = "gpt-4o-mini", "gpt-image-1"
 PICTURE_BYTES = 24 * 1024
 SENTENCE = "The fox waits at the edge of the wood until the light has gone from the snow. "
 FRAMES, FIRST_AFTER, EVERY = 32, 0.2, 0.025
-"""A stream: so many frames with text, seconds until the first and from one to the next."""
+"""A stream's number of text frames, seconds until the first, and seconds between frames."""
 USAGE = {
     "prompt_tokens": 220,
     "completion_tokens": 64,

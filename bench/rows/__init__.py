@@ -11,5 +11,5 @@ def every() -> list[BenchRow]:
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     found = [row for name in names for row in importlib.import_module(f"{__name__}.{name}").ROWS]
     if len({row.name for row in found}) != len(found):
-        raise ValueError("two rows have one name")
+        raise ValueError("two rows have the same name")
     return found

@@ -77,7 +77,7 @@ def look(bench: Bench, service: BenchService, session: requests.Session, fold_s:
         answer = session.get(f"{service.base_url}/admin/", timeout=crew.PATIENCE)
         taken.append((time.perf_counter() - started) * 1000)
         if answer.status_code != 200 or f'<span class="number">{QUEUED + 1}</span>' not in answer.text:
-            raise Incorrect(f"the page was answered {answer.status_code}, or does not show what waits")
+            raise Incorrect(f"the page was answered {answer.status_code}, or lacks the queued tasks")
     cpu = service.spent().since(before).each(TIMES)
     with log.open() as file:
         file.seek(start)
@@ -113,7 +113,7 @@ def home(bench: Bench) -> Iterator[Contest]:
 ROWS = [
     BenchRow(
         name="desk",
-        what=f"the home of the desk beside {MANY:,} ended tasks of a month ({QUICK_MANY:,} with --quick) and "
+        what=f"home page of the desk beside {MANY:,} ended tasks of a month ({QUICK_MANY:,} with --quick) and "
         f"{QUEUED:,} queued ones",
         goals=(Goal(figure="home_ms", at_most=300, unit="ms"),),
         quick_seconds=30,

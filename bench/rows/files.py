@@ -41,7 +41,7 @@ def asked(bench: Bench, url: str, paths: Sequence[str], keys: Sequence[str] = NO
     plan = LoadPlan(url=url, paths=tuple(paths), authorizations=tuple(keys))
     found = load.run(plan, connections=CONNECTIONS, seconds=bench.seconds, folder=bench.folder)
     if found.refused or not found.answered:
-        raise Incorrect(f"{found.refused} answers were no 2xx, {found.answered} were")
+        raise Incorrect(f"{found.refused} answers were not 2xx, {found.answered} were")
     return found
 
 

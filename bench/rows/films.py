@@ -64,7 +64,7 @@ def follow(bench: Bench, protocol: JobProtocol) -> Sample:
         provider.set(every=EVERY)
         worker = crew.start_worker(service, concurrency=32)
         if not crew.until(lambda: provider.report()["jobs"] == jobs, seconds=WAITED):
-            raise Incorrect(f"of {jobs} open jobs only {provider.report()['jobs']} were asked for")
+            raise Incorrect(f"of {jobs} open jobs, only {provider.report()['jobs']} were polled")
         time.sleep(SETTLED)
         provider.set(judge=True)
         with crew.Watch(worker, url) as watched:

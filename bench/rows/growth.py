@@ -117,7 +117,7 @@ def growth(bench: Bench) -> Iterator[Contest]:
 ROWS = [
     BenchRow(
         name="growth",
-        what=f"steps with {MANY:,} ended tasks ({QUICK_MANY:,} with --quick) against the same with {FEW:,}",
+        what=f"steps with {MANY:,} ended tasks ({QUICK_MANY:,} with --quick) against those with {FEW:,}",
         goals=tuple(Goal(figure=step, against="small", at_most=1.3) for step in STEPS),
         quick_seconds=40,
         contest=growth,

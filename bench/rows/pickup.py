@@ -122,7 +122,7 @@ ROWS = [
     ),
     BenchRow(
         name="pickup-postgresql",
-        what="from the 202 to the adapter's entry in an idle worker, two web processes",
+        what="time from the 202 to the adapter's entry in an idle worker, two web processes",
         goals=(
             Goal(figure="p50_ms", at_most=5.0, unit="ms"),
             Goal(figure="p99_ms", at_most=20.0, unit="ms"),
@@ -132,7 +132,7 @@ ROWS = [
     ),
     BenchRow(
         name="pickup-sqlite",
-        what="the same on SQLite",
+        what="time from the 202 to the adapter's entry, on SQLite",
         goals=(Goal(figure="p50_ms", at_most=10.0, unit="ms"),),
         quick_seconds=25,
         contest=partial(picking, is_sqlite=True),

@@ -48,7 +48,7 @@ ROWS = [
     ),
     BenchRow(
         name="relay-chat-latency",
-        what="what the median of one relayed chat call at a time is above the direct call's",
+        what="excess of the median of single relayed chat calls over that of direct calls",
         goals=(A_FIFTH,),
         quick_seconds=15,
         peers=PEERS,

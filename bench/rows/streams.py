@@ -72,7 +72,7 @@ def tell_all(client: Talk, claims: Talk) -> Sample:
     _, committed_at = map(float, claims.ask(str(TOLD_KEYS)).split())
     heard = json.loads(client.heard())
     if heard["told"] != TOLD:
-        raise Incorrect(f"{heard['told']} of {TOLD} streams were told")
+        raise Incorrect(f"{heard['told']} of {TOLD} streams were notified")
     return Sample(
         figures={"p50_ms": 1000 * (heard["p50"] - committed_at), "last_ms": 1000 * (heard["last"] - committed_at)}
     )

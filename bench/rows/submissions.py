@@ -70,7 +70,7 @@ def naively(bench: Bench, naive: Child, plan: LoadPlan, *, connections: int) -> 
 def answered(found: Load) -> Sample:
     """Raises Incorrect if an answer was not 2xx."""
     if found.refused or not found.answered:
-        raise Incorrect(f"{found.refused} answers were no 2xx, {found.answered} were")
+        raise Incorrect(f"{found.refused} answers were not 2xx, {found.answered} were")
     return Sample(figures=figures(found))
 
 
@@ -166,7 +166,7 @@ ROWS = [
     ),
     BenchRow(
         name="submissions-hot",
-        what="the same of one hot account",
+        what="submissions of one hot account",
         goals=(
             Goal(figure="rate", against=STEP_HOT, at_least=1.8),
             Goal(figure="rate", against=PIPELINE_HOT, at_least=1, is_stretch=True),
@@ -176,7 +176,7 @@ ROWS = [
     ),
     BenchRow(
         name="submissions-hot-flush",
-        what="one hot account where each flush takes 1 ms more (commit_delay)",
+        what="submissions of one hot account, where each flush takes 1 ms more (commit_delay)",
         goals=(Goal(figure="rate", against=STEP_HOT, at_least=3),),
         quick_seconds=20,
         contest=hot_on_a_slow_disk,

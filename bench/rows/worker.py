@@ -83,7 +83,7 @@ ROWS = [
     ),
     BenchRow(
         name="worker-http",
-        what="the same over real HTTP and real files: the worker's CPU for each task",
+        what="a task's whole life over real HTTP with real files: the worker's CPU for each task",
         goals=(Goal(figure="worker_cpu_ms", against="requests", at_most=3.0),),
         quick_seconds=25,
         contest=real_http,

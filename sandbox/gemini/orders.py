@@ -32,7 +32,7 @@ TYPES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 MODALITIES = (["IMAGE"], ["TEXT", "IMAGE"], ["IMAGE", "TEXT"])
 STEP = 16
 OTHER_ALPHABET = str.maketrans("-_", "+/")
-"""Base64 for URLs is taken, too: Google's own packages send it."""
+"""Translates base64 for URLs, which Google's own packages send."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,5 +11,5 @@ def test_the_pages_are_what_make_docs_would_write():
 
 
 def test_a_page_without_its_marks_is_refused():
-    with pytest.raises(ValueError, match="'a' are there 0 times"):
+    with pytest.raises(ValueError, match="'a' occur 0 times"):
         declared_docs.filled("<!-- b, by make docs -->\n\n\n\n<!-- end of b -->", {"a": str})

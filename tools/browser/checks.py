@@ -11,10 +11,10 @@ from tools.browser.session import Watched
 MOST_BYTES = 100 * 1024
 MOST_SHIFT = 0.1
 MOST_STOPS, STRIDE = 80, 10
-"""A longer page is walked so far, and after so many steps it is seen whether there are more."""
+"""Most keyboard stops checked on a page, and the stops between two looks for the end of the page."""
 GRAVE = ("serious", "critical")
 LOOKS = ("color-contrast", "link-in-text-block", "scrollable-region-focusable")
-"""Rules of axe-core whose verdict depends on size and colours."""
+"""Rules of axe-core whose verdict depends on size and colors."""
 BYTES = """
 () => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
     .filter(entry => !['img', 'video', 'image', 'audio'].includes(entry.initiatorType) || entry.name.endsWith('.svg'))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tools.browser.desk_pages import Where, at, row
 
 SHOWN = "web"
-"""The key that is signed in: of tools/seed."""
+"""Key of tools/seed that is signed in."""
 TASK = "/console/tasks/{}/"
 OF_THE_KEY = f"t.key_id = (SELECT id FROM accounts_apikey WHERE name = '{SHOWN}')"
 FILES = "tasks_task t JOIN tasks_asset a ON a.task_id = t.id AND a.deleted_at IS NULL"

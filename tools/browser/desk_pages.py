@@ -18,7 +18,7 @@ class DeskRows:
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
             row = connection.execute(f"{statement} LIMIT 1").fetchone()
         if row is None:
-            raise LookupError(f"nothing is found by {statement}")
+            raise LookupError(f"no row found by {statement}")
         return str(row[0])
 
     def has_worker(self) -> bool:

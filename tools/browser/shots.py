@@ -13,7 +13,7 @@ from tools.browser.desk_pages import DeskRows, Where
 from tools.browser.session import DESKTOP, PHONE, TABLET, Watched
 
 COLOURS = 96
-"""Of a kept picture: it is a third of the bytes, and the large areas keep their colours."""
+"""Colors of a saved picture, which reduce it to a third of its bytes while large areas keep theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,12 +21,12 @@ DOLLAR = 1_000_000
 BY = "operator"
 REASONS = ("The picture shows six fingers", "Delivered after the customer's own deadline")
 BUDGETS = {"web": (60 * DOLLAR, 900 * DOLLAR), "trailers": (25 * DOLLAR, None)}
-"""By the name of the key: for a day and for a month."""
+"""Budgets by the key's name: for a day and for a month."""
 ACCOUNT_BUDGET = 2_500 * DOLLAR
 BILLED, BILLED_DAYS = "cinema", 7
 COLUMNS = BillColumns(upstream_id="job", amount="cost", time="created", model="model")
 DEARER, LEFT_OUT = 0.04, 0.03
-"""Of the jobs, so many are billed higher than we expect, and so many not at all: one, at least."""
+"""Shares of jobs billed higher than expected, and not billed at all: at least one job each."""
 FOREIGN = 3
 
 

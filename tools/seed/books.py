@@ -14,7 +14,7 @@ from tools.seed.customers import Payer
 from tools.seed.rows import HistoryRows, Money
 
 LOW_MICROS = 25_000_000
-"""Below this much available the customer pays in again."""
+"""Available amount below which the customer pays in again."""
 DOLLAR = 1_000_000
 
 

@@ -15,7 +15,7 @@ from tools.seed.wishes import Order
 
 LATE = timedelta(hours=3)
 ACCEPTED = timedelta(milliseconds=800)
-"""How long a provider takes to accept a job."""
+"""Seconds until a provider accepts a job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Bought:
 
     @property
     def is_job(self) -> bool:
-        """Whether the provider assigned it an id."""
+        """Tells whether the provider assigned it an id."""
         return self.task.modality == "video" and self.leg.is_answered and self.leg.state != "refused"
 
     @property

@@ -37,11 +37,11 @@ from tools.seed.wishes import Order, OrderBook
 CATALOG = Path(__file__).with_name("catalog.yaml")
 WORKERS = 2
 SHOWN = "web"
-"""The key that pages are looked at with: the strange prompts and the live tasks are its own."""
+"""Key with which pages are viewed: it owns the strange prompts and the live tasks."""
 LOOKED_AT = timedelta(days=3)
-"""An answer that was lost longer ago has been settled."""
+"""Age after which a lost answer has been settled."""
 HAS_TASKS = 3
-"""The exit status where the installation is left alone."""
+"""Exit status if the installation is left unchanged."""
 
 
 class NotEmpty(Exception):
@@ -64,7 +64,7 @@ def fill(
 ) -> dict[str, Any]:
     """Writes the history that ends at `until`, by default now. Raises NotEmpty unless forced."""
     if not anyway and (Task.objects.exists() or RelayedCall.objects.exists()):
-        raise NotEmpty("There are tasks already: the history is for an installation without any.")
+        raise NotEmpty("There are already tasks: the history is for an installation without any.")
     rng, until = random.Random(seed), until or timezone.now()
     since = until - timedelta(days=size.days)
     example_catalog.load_into_empty(sandbox_url)
@@ -161,15 +161,15 @@ def _report(payers: Sequence[Payer]) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     size = Size()
     parser = argparse.ArgumentParser(prog="python -m tools.seed", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="the same number makes the same history (1)")
-    parser.add_argument("--days", type=float, default=size.days, help=f"how long it is ({size.days:g})")
+    parser.add_argument("--seed", type=int, default=1, help="the random seed: equal seeds make equal histories (1)")
+    parser.add_argument("--days", type=float, default=size.days, help=f"length of the history ({size.days:g})")
     parser.add_argument("--tasks", type=int, default=size.tasks, help=f"how many ended tasks ({size.tasks})")
     parser.add_argument(
         "--pictures", type=int, default=size.pictures, help="how many of the newest results have real files"
     )
     parser.add_argument("--no-live", action="store_true", help="no queued and running tasks at its end")
     parser.add_argument("--sandbox-url", help="where the catalog's channels lead; SANDBOX_URL without it")
-    parser.add_argument("--anyway", action="store_true", help="also beside tasks that are there already")
+    parser.add_argument("--anyway", action="store_true", help="also if there are already tasks")
     given = parser.parse_args(arguments)
     wanted = Size(days=given.days, tasks=given.tasks, pictures=given.pictures, live=not given.no_live)
     try:

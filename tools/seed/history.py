@@ -21,9 +21,9 @@ from tools.seed.rows import HistoryRows, Money
 from tools.seed.wishes import Order, metadata
 
 WORK_SECONDS = {"image": (5.0, 0.5), "video": (70.0, 0.45)}
-"""How long a purchase takes, by modality: the median, and its spread on a logarithmic scale."""
+"""Duration of a purchase by modality: the median, and its spread on a logarithmic scale."""
 SETTLED_LATER = timedelta(hours=6)
-"""A lost answer that was settled is at least so old."""
+"""Least age of a lost answer that was settled."""
 BY = "operator"
 
 

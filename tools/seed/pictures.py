@@ -14,7 +14,7 @@ from tools.seed.history import Told
 from tools.seed.rows import HistoryRows
 
 LARGEST_EDGE = 1024
-"""Real pictures are no larger: they are to be looked at, and 2K ones take their time."""
+"""Largest size of real pictures: 2K ones take long to make."""
 PICTURE_BYTES, FILM_BYTES = (180_000, 2_400_000), (1_200_000, 9_000_000)
 
 

@@ -18,7 +18,7 @@ from tools.seed.rows import HistoryRows, Money
 
 DIALECTS = {"openai": ("chat", "responses"), "anthropic": ("messages",), "gemini": ("generate_content",)}
 OF_A_TASK = 0.2
-"""So many calls for each task."""
+"""Calls for each task."""
 NO_USAGE = TokenUsage()
 
 

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 HOUR = timedelta(hours=1)
 NIGHT, WEEKEND = 0.08, 0.4
 BUSIEST = timedelta(hours=1.5)
-"""So long before the end of the history is the middle of the working day."""
+"""Time from the middle of the working day to the end of the history."""
 DAYS_OFF = (3, 4)
-"""So many days before the last one, and every week before."""
+"""Days of the weekend before the last day, and in every week before."""
 GROWTH = 0.6
-"""By how much the last day is busier than the first."""
+"""Factor by which the last day is busier than the first."""
 
 
 def moments(rng: random.Random, since: datetime, until: datetime, count: int) -> list[datetime]:

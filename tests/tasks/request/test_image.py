@@ -175,6 +175,14 @@ def test_a_data_url_whose_unused_bits_are_set_is_refused():
     assert "strict base64" in refusal(image(images=[{"image_url": url[:-3] + "B=="}]))
 
 
+@pytest.mark.parametrize("surplus", ["=", "==", "====", "AA"])
+def test_a_data_url_of_whole_groups_takes_no_padding(surplus):
+    url = data_url("image/png", CONTENTS["image/png"][:12])
+    assert not url.endswith("=")
+    parse("image", image(images=[{"image_url": url}]))
+    assert "strict base64" in refusal(image(images=[{"image_url": url + surplus}]))
+
+
 def test_no_refusal_repeats_what_was_sent():
     assert "hunter2" not in refusal(image(images=[{"image_url": "https://user:hunter2@a.example.com/"}]))
 

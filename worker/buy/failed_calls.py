@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adapters.base import ErrorKind, UpstreamError
-from common import documents
+from common import documents, redaction
 from common.database.database_retry import insist
 from tasks import failover, failures, lifecycle, paid_calls, route_sets
 from tasks.claims import queue, queue_state
@@ -158,8 +158,8 @@ def described(error: UpstreamError) -> dict[str, Any]:
     """A refusal as the operator sees it."""
     return {
         "kind": error.kind.value,
-        "code": error.code,
+        "code": redaction.clean(error.code),
         "http_status": error.http_status,
         "message": error.message,
-        "request_id": error.request_id,
+        "request_id": redaction.clean(error.request_id),
     }

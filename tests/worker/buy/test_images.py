@@ -7,6 +7,7 @@ from django.db import OperationalError
 
 from adapters.base import ErrorKind, UpstreamError
 from billing.models import Hold
+from common import redaction
 from tasks import paid_calls
 from tests.worker.driving import assets, call, outage, picture, task
 from worker.buy.failed_calls import described
@@ -82,6 +83,13 @@ def test_what_an_adapter_quotes_can_be_stored():
     assert str(error).endswith("ab?")
     quoted = described(error)
     assert (quoted["message"], quoted["code"], quoted["request_id"]) == ("ab?", "", "?")
+
+
+def test_a_credential_that_a_provider_echoes_in_code_or_request_id_is_not_kept():
+    redaction.redact("hunter2-hunter2-hunter2")
+    echoed = "key hunter2-hunter2-hunter2"
+    found = described(UpstreamError(ErrorKind.TRANSIENT, "no", code=echoed, request_id=echoed))
+    assert (found["code"], found["request_id"]) == ("key [redacted]", "key [redacted]")
 
 
 def test_a_rate_limit_is_waited_for(shift, key, sandbox):

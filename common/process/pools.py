@@ -1,4 +1,4 @@
-"""Closes the connections that are kept before the interpreter ends.
+"""Closes the connections that are kept, at the latest before the interpreter ends.
 
 Newer Pythons cannot join the threads of PostgreSQL's pools later. SQLite's last connection tidies its log away.
 """
@@ -14,11 +14,13 @@ from common.sqlite.connections import kept
 
 def close_at_exit() -> None:
     """Once a process, from the settings, because every kind of process has them."""
-    atexit.register(_close)
+    atexit.register(close)
 
 
-def _close() -> None:
-    """The web server's first process reads the settings as a module and never sets Django up: it has no connection."""
+def close() -> None:
+    """Close what is kept; whoever asks next opens new ones.
+
+    The web server's first process reads the settings as a module and never sets Django up: it has no connection."""
     for connection in connections.all(initialized_only=True) if settings.configured else ():
         connection.close()
         if isinstance(connection, DatabaseWrapper):

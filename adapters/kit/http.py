@@ -111,10 +111,25 @@ def call_json(
 
 def error_of(document: Any, reply: Reply, call: HttpCall, connection: Connection) -> UpstreamError:
     """The error for a reply that is no success, or a success without what the protocol promises."""
-    spoken = without_credentials(call.spoken(document, reply.status), connection)
-    is_own = call.shape(document)
-    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=spoken, is_own=is_own)
-    return error_kinds.refusal(answer, call.codes, paid=call.paid)
+    spoken, is_own = call.spoken(document, reply.status), call.shape(document)
+    return refused(reply, spoken, call.codes, connection, is_own=is_own, paid=call.paid)
+
+
+def refused(
+    reply: Reply,
+    spoken: error_kinds.SpokenError,
+    codes: error_kinds.Codes,
+    connection: Connection,
+    *,
+    is_own: bool = False,
+    paid: bool = False,
+) -> UpstreamError:
+    """The error that a reply stands for, without the channel's credentials in what is kept of body and headers."""
+    said = without_credentials(spoken, connection)
+    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=said, is_own=is_own)
+    error = error_kinds.refusal(answer, codes, paid=paid)
+    error.request_id = redacted(error.request_id, connection)
+    return error
 
 
 def without_credentials(spoken: error_kinds.SpokenError, connection: Connection) -> error_kinds.SpokenError:

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.base import Connection, ErrorKind, UpstreamError
 from adapters.kit import error_kinds
 from adapters.kit.compression import plain
-from adapters.kit.http import MAX_JOB_BYTES, HttpCall, call_json, calling, secret, without_credentials
+from adapters.kit.http import MAX_JOB_BYTES, HttpCall, call_json, calling, refused, secret
 from adapters.kit.outputs import is_own
 from adapters.template import answers, errors
 from adapters.template.bodies import id_path
@@ -87,9 +87,8 @@ def _asked_elsewhere(template: Template, address: str, connection: Connection) -
         raise UpstreamError(ErrorKind.TRANSIENT, str(error)) from error
     if 200 <= reply.status < 300 and isinstance(document, dict):
         return document
-    said = without_credentials(errors.spoken(template, document, reply.status), connection)
-    answer = error_kinds.ErrorAnswer(status=reply.status, headers=reply.headers, spoken=said)
-    refusal = error_kinds.refusal(answer, partial(errors.codes, template), paid=False)
+    said = errors.spoken(template, document, reply.status)
+    refusal = refused(reply, said, partial(errors.codes, template), connection)
     # It was asked without a credential: what it says of one is not about the channel's.
     is_accusing = refusal.kind in (ErrorKind.AUTH, ErrorKind.QUOTA_EXHAUSTED, ErrorKind.FORBIDDEN)
     raise refusal.as_kind(ErrorKind.TRANSIENT) if is_accusing else refusal

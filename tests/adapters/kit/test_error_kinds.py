@@ -168,6 +168,11 @@ def test_the_request_id_and_the_wait_are_kept() -> None:
     assert (error.retry_after, error.request_id) == (7.0, "req_1")
 
 
+def test_a_credential_that_comes_back_as_the_request_id_is_not_kept() -> None:
+    error = refused("openai_images", 429, headers={"x-request-id": f"req_{API_KEY}"})
+    assert error.request_id == "req_***"
+
+
 def test_a_refused_connection_was_surely_not_accepted() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # and never listens
